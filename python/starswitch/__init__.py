@@ -10,24 +10,23 @@ iterations later, and this delay hides the network.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-from ._frameworks import framework
-from ._link import Link, Options, State
-from .errors import (
-    Closed,
-    ConnectError,
-    KeyRefused,
-    SchemaMismatch,
-    StarswitchError,
-    VersionMismatch,
-)
-from .sampler import Sampler
-
+# As typing would have it; importing that takes longer than all of this.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .launch import launch_local as launch_local
+    from collections.abc import Callable
+    from typing import Any
+
+    from ._link import Link, Options, State
+    from .errors import (
+        Closed,
+        ConnectError,
+        KeyRefused,
+        SchemaMismatch,
+        StarswitchError,
+        VersionMismatch,
+    )
+    from .launch import launch_local
+    from .sampler import Sampler
     from .torch import Models
 
 __version__ = "0.1.0"
@@ -44,6 +43,35 @@ __all__ = [
     "attach",
     "launch_local",
 ]
+
+# Where names come from, which are imported when first used.
+_HOMES = {
+    "Closed": "errors",
+    "ConnectError": "errors",
+    "KeyRefused": "errors",
+    "Link": "_link",
+    "Sampler": "sampler",
+    "SchemaMismatch": "errors",
+    "StarswitchError": "errors",
+    "State": "_link",
+    "VersionMismatch": "errors",
+    "launch_local": "launch",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
 
 
 def attach(
@@ -68,8 +96,8 @@ def attach(
 
     model: a Module, or several by name, {"g": g, "d": d}; or NumPy's arrays by
         name, or JAX's (starswitch.numpy, starswitch.jax).
-    optimizer: its step is the clock: each one ends an iteration. None: call
-        link.step() by hand.
+    optimizer: its step is the clock: each one ends an iteration. Of several,
+        as a GAN has, the one that steps last. None: call link.step() by hand.
     hub: "host" or "host:port", up to 8 with commas between; $STARSWITCH_HUB, or
         127.0.0.1:7541.
     name: of this node; who comes back under its name is the same node.
@@ -96,6 +124,10 @@ def attach(
         raise ValueError(f'params must be "trainable" or "all", not {params!r}')
     if buffers not in ("average", "local"):
         raise ValueError(f'buffers must be "average" or "local", not {buffers!r}')
+    import os
+
+    from ._link import Options
+
     options = Options(
         hub=hub,
         name=name or os.environ.get("STARSWITCH_NAME"),
@@ -109,6 +141,8 @@ def attach(
         evaluate=evaluate,
         leave_within=leave_within,
     )
+    from ._frameworks import framework
+
     owner = framework(model)
     if owner == "torch":
         from . import torch as backend
@@ -122,6 +156,8 @@ def attach(
 
 
 def _attach_arrays(owner: str, arrays: Any, options: Options) -> Link:
+    from ._link import Link
+
     if owner == "numpy":
         from .numpy import NumpyParameters
 
@@ -129,12 +165,3 @@ def _attach_arrays(owner: str, arrays: Any, options: Options) -> Link:
     from .jax import JaxLink, JaxParameters
 
     return JaxLink(JaxParameters(arrays), options)
-
-
-def __getattr__(name: str) -> Any:
-    """What few programs need is imported when it is asked for."""
-    if name == "launch_local":
-        from .launch import launch_local
-
-        return launch_local
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from ctypes import (
     POINTER,
+    PyDLL,
     addressof,
     byref,
     c_float,
@@ -28,9 +29,8 @@ from ctypes import (
     create_string_buffer,
     sizeof,
 )
-from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from . import _library as c
 from ._programs import library
@@ -63,10 +63,27 @@ NAME_BYTES = 63  # of a tensor, in a schema
 TENSORS_MAX = 4096
 TEXT_MAX = 60 * 1024 - 256
 WAIT_SLICE = 0.1  # seconds; Ctrl-C is heard that often
+GONE = 0.2  # seconds that a goodbye may take when no hub is there
+
+FROZEN = "frozen."
+FROZEN_DIFFERS = (
+    ": the part of the model that is not trained differs from that of the run's "
+    "other nodes; load the same base model, revision and precision on all, or "
+    'exchange that part, too, with params="all"'
+)
+NO_GRADIENTS = (
+    ": a Python node offers what its own optimizer has done; start the hub with "
+    "--exchange delta or another policy"
+)
+# The programs' options, as attach calls them.
+SPELLINGS = (
+    ("give it --key-file", "give attach its key=, or $STARSWITCH_KEY_FILE"),
+    ("is --hub spelt", "is hub= spelt"),
+    ("--hub takes", "hub= takes"),
+)
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(NamedTuple):
     """A tensor of a model, as the hub is told of it."""
 
     name: str
@@ -114,8 +131,32 @@ class Parameters(Protocol):
         """Inside, the parameters are the flat vector at this address."""
 
 
-@dataclass
-class Options:
+def _extra(parameters: Parameters | None, name: str, without: Any) -> Any:
+    """What Parameters may have beyond the protocol: fingerprint(), the hash of
+    what is not exchanged and must be the same on all nodes; state_dict() and
+    load_state_dict(), what they hold beyond the tensors; late_skips(), the steps
+    that turned out to be none."""
+    function = getattr(parameters, name, None)
+    return without if function is None else function()
+
+
+class Ranks(Protocol):
+    """Processes that train one model together, such as DDP's: the first of them
+    owns the link, the others follow what it does."""
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+
+    def share(self, verdict: int) -> int:
+        """Called by all at the end of a step. The owner's verdict, GO, CHANGED
+        (then the others have taken over its parameters) or OVER."""
+
+
+GO, CHANGED, OVER = range(3)
+
+
+class Options(NamedTuple):
     """How a link is made; see `starswitch.attach`."""
 
     hub: str | None = None
@@ -131,8 +172,7 @@ class Options:
     leave_within: float = 10.0
 
 
-@dataclass
-class State:
+class State(NamedTuple):
     """Where a link stands. Times in seconds, sizes in bytes."""
 
     attached: bool = False
@@ -156,12 +196,11 @@ class State:
     text: str = ""
 
 
-@dataclass
-class _Pending:
+class _Pending(NamedTuple):
     """A copy under way, of the parameters as they were after an iteration."""
 
     iteration: int
-    complete: Callable[[], bool] = field(repr=False)
+    complete: Callable[[], bool]
 
 
 _links: weakref.WeakValueDictionary[str | None, Link] = weakref.WeakValueDictionary()
@@ -170,62 +209,53 @@ _held: set[Link] = set()
 
 def _short(name: str) -> str:
     """A tensor's name as a schema can hold it: its end, behind a hash."""
-    plain = "".join(ch if "!" <= ch <= "~" else "_" for ch in name)
-    if plain == name and 0 < len(name) <= NAME_BYTES:
+    fits = name.isascii() and name.isprintable() and " " not in name
+    if fits and 0 < len(name) <= NAME_BYTES:
         return name
+    plain = "".join(ch if "!" <= ch <= "~" else "_" for ch in name)
     digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
     return f"{digest}~{plain[-(NAME_BYTES - 9) :]}"
-
-
-def _row(one: Described) -> str:
-    return f"{one.name} f32 {','.join(map(str, one.shape)) or '-'}\n"
 
 
 def pack(tensors: Sequence[Described]) -> list[Described]:
     """Tensors as a schema can hold them: where they are too many or their names
     too long, neighbours of a kind become one matrix of one row."""
-    named = [
-        Described(
-            _short(one.name),
-            one.shape if len(one.shape) <= c.STAR_RANK_MAX else (one.elements,),
-            one.kind,
-        )
-        for one in tensors
+    named = []
+    for name, shape, kind in tensors:
+        if len(shape) > c.STAR_RANK_MAX:
+            shape = (1, math.prod(shape))
+        named.append(Described(_short(name), shape, kind))
+    rows = [
+        f"{name} f32 {','.join(map(str, shape)) or '-'}\n" for name, shape, _ in named
     ]
-    names = [one.name for one in named]
     if (
         len(named) <= TENSORS_MAX
-        and sum(len(_row(one)) + 8 for one in named) <= TEXT_MAX
-        and len(set(names)) == len(names)
+        and sum(map(len, rows)) + 8 * len(rows) <= TEXT_MAX
+        and len({one.name for one in named}) == len(named)
     ):
         return named
     packed: list[Described] = []
-    target = math.ceil(sum(one.elements for one in tensors) / 256)
-    group: list[Described] = []
-
-    def close() -> None:
-        if not group:
-            return
-        text = "".join(_row(one) for one in group)
-        digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-        name = f"packed.{len(packed)}.{len(group)}.{digest}"
-        elements = sum(one.elements for one in group)
-        packed.append(Described(name, (1, elements), group[0].kind))
-        group.clear()
-
-    for one in tensors:
+    sizes = [math.prod(shape) for _, shape, _ in tensors]
+    target = math.ceil(sum(sizes) / 256)
+    first = elements = 0
+    for i, (_, shape, kind) in enumerate(tensors):
+        elements += sizes[i]
+        following = tensors[i + 1] if i + 1 < len(tensors) else None
         # Vectors travel as float32 whatever codec there is; they stay apart.
-        if group and (
-            one.kind != group[0].kind
+        if (
+            following is None
+            or following.kind != kind
             or (
-                (len(one.shape) < 2) != (len(group[0].shape) < 2)
+                (len(following.shape) < 2) != (len(shape) < 2)
                 and len(packed) < TENSORS_MAX // 2
             )
-            or sum(g.elements for g in group) >= target
+            or elements >= target
         ):
-            close()
-        group.append(one)
-    close()
+            text = "".join(rows[first : i + 1])
+            digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+            name = f"packed.{len(packed)}.{i + 1 - first}.{digest}"
+            packed.append(Described(name, (1, elements), kind))
+            first, elements = i + 1, 0
     return packed
 
 
@@ -240,6 +270,15 @@ def _is_reimport() -> bool:
     return bool(getattr(current, "_inheriting", False))
 
 
+def why_idle() -> str:
+    """Why links of this process do nothing at all; "": they do."""
+    if os.environ.get("STARSWITCH_DISABLE", "0") not in ("", "0"):
+        return "disabled by $STARSWITCH_DISABLE"
+    if _is_reimport():
+        return "a spawned process reads the script again"
+    return ""
+
+
 class Link:
     """A link to a hub, made by `starswitch.attach`.
 
@@ -248,8 +287,12 @@ class Link:
     looking for one, and joins when it is there.
     """
 
-    def __init__(self, parameters: Parameters, options: Options) -> None:
-        self._parameters = parameters
+    def __init__(
+        self, parameters: Parameters | None, options: Options, idle: str = ""
+    ) -> None:
+        """`idle`: why the link is to do nothing, as where another process has
+        it; "": it takes part. See why_idle. Only idle links need no parameters."""
+        self._parameters: Any = parameters
         self._options = options
         self._handle: Any = None
         self._unhook: list[Callable[[], None]] = []
@@ -260,16 +303,20 @@ class Link:
         self._offered_at = -1
         self._skipped = 0
         self._swapped = False
+        self._changed = False
         self._failure: BaseException | None = None
+        self._interrupt: BaseException | None = None
         self._advice = c.star_advice.STAR_GO
-        self._last = State()
+        self._exit_code = 0
         self._problem = ""
         self._lib: Any = None
-        if os.environ.get("STARSWITCH_DISABLE", "0") not in ("", "0"):
-            self._last.text = "disabled by $STARSWITCH_DISABLE"
-        elif _is_reimport():
-            self._last.text = "a spawned process reads the script again"
-        else:
+        self._owns = True  # or another rank does
+        # Until the first step nobody knows whether there is a process group.
+        self._find_ranks: Callable[[], Ranks | None] | None = None
+        self._ranks: Ranks | None = None
+        idle = idle or why_idle()
+        self._last = State(text=idle)
+        if not idle:
             self._open()
 
     # ---- opening and closing ----
@@ -279,19 +326,13 @@ class Link:
         if former is not None:
             former.detach(within=1.0)
         self._lib = library()
-        self._packed = pack(self._parameters.described)
-        tensors = (c.star_tensor * len(self._packed))()
-        address = self._parameters.staging
-        self._elements = 0
-        for tensor, one in zip(tensors, self._packed, strict=False):
-            tensor.size = sizeof(c.star_tensor)
-            tensor.name = one.name.encode()
-            tensor.rank = len(one.shape)
-            tensor.shape[: len(one.shape)] = one.shape
-            tensor.value = cast(address + 4 * self._elements, POINTER(c_float))
-            if hasattr(tensor, "kind"):
-                tensor.kind = one.kind
-            self._elements += one.elements
+        # Calls that never wait keep the interpreter's lock: giving it away
+        # would let another thread of the script have it for 5 ms.
+        quick = PyDLL(self._lib._name, handle=self._lib._handle)
+        self._due, self._poll = quick.star_due, quick.star_poll
+        for function in (self._due, self._poll):
+            function.restype, function.argtypes = c.FUNCTIONS[function.__name__]
+        tensors = self._tensors()
         complete = self._parameters.begin_copy()
         while not complete():
             time.sleep(0.001)
@@ -306,8 +347,37 @@ class Link:
         self._handle = handle
         self._progress = c.star_progress(size=sizeof(c.star_progress))
         self._event = c.star_event(size=sizeof(c.star_event))
+        self._progress_here = byref(self._progress)
+        self._event_here = byref(self._event)
         _links[self._options.name] = self
         _held.add(self)
+
+    def _tensors(self) -> Any:
+        """The tensors as C describes them; sets `_elements`, those of the
+        staging vector. What is not exchanged and yet must be the same on all
+        nodes is the name of one more, of one element that never changes."""
+        packed = pack(self._parameters.described)
+        self._elements = sum(one.elements for one in packed)
+        fingerprint = _extra(self._parameters, "fingerprint", "")
+        if fingerprint:
+            packed.append(Described(FROZEN + fingerprint, (1,)))
+        tensors = (c.star_tensor * len(packed))()
+        address = self._parameters.staging
+        for tensor, one in zip(tensors, packed, strict=True):
+            tensor.size = sizeof(c.star_tensor)
+            tensor.name = one.name.encode()
+            tensor.rank = len(one.shape)
+            tensor.shape[: len(one.shape)] = one.shape
+            tensor.value = cast(address, POINTER(c_float))
+            if hasattr(tensor, "kind"):
+                tensor.kind = one.kind
+            address += 4 * one.elements
+        if fingerprint:
+            self._constant = c_float()
+            tensors[len(packed) - 1].value = cast(
+                addressof(self._constant), POINTER(c_float)
+            )
+        return tensors
 
     def _star_options(self) -> c.star_options:
         given = self._options
@@ -324,6 +394,7 @@ class Link:
         self._callbacks = {
             "change": types["change"](self._change),
             "replaced": types["replaced"](self._replaced),
+            "hurry": types["hurry"](self._hurry),
         }
         if given.evaluate is not None:
             self._callbacks["evaluate"] = types["evaluate"](self._evaluate)
@@ -333,23 +404,32 @@ class Link:
 
     def detach(self, within: float | None = None) -> None:
         """Offers the last progress, says goodbye and takes the hooks away; waits
-        so many seconds at most (`leave_within` of attach). The script's own
-        parameters stay as they are. A second call does nothing."""
-        if self._handle is None:
-            return
+        so many seconds at most (`leave_within` of attach), and not for a hub
+        that is gone. The script's own parameters stay as they are. A second call
+        does nothing."""
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
+        self._ranks = self._find_ranks = None
+        if self._handle is None:
+            return
         limit = self._options.leave_within if within is None else within
         until = time.monotonic() + limit
         self._look()
-        if self._last.attached and self._offered_at != self._iteration and limit > 0:
-            self._offer_last(until)
+        if not self._last.attached:
+            until = time.monotonic() + min(limit, GONE)
+        elif self._offered_at != self._iteration and limit > 0:
+            self._guard(lambda: self._offer_last(until))
         handle, self._handle = self._handle, None
         _held.discard(self)
         self._say_events(handle)
         self._lib.star_detach_within(byref(handle), max(0.0, until - time.monotonic()))
-        self._last.attached = False
+        self._last = self._last._replace(attached=False)
+        if self._failure is not None:
+            error, self._failure = self._failure, None
+            if not isinstance(error, Exception):
+                raise error
+            logger.warning("the last progress could not be offered: %s", error)
 
     def _offer_last(self, until: float) -> None:
         complete = self._parameters.begin_copy()
@@ -363,8 +443,10 @@ class Link:
         """After a fork, in the child: the link is the parent's."""
         self._handle = None
         self._unhook.clear()
-        self._last.attached = False
-        self._last.text = "a child of the process that attached"
+        self._ranks = self._find_ranks = None
+        self._last = self._last._replace(
+            attached=False, text="a child of the process that attached"
+        )
 
     def __enter__(self) -> Link:
         return self
@@ -408,7 +490,9 @@ class Link:
     def _change(
         self, _: Any, keep: float, scale: float, values: Any, first: int, count: int
     ) -> None:
-        if self._failure is None:
+        count = min(count, self._elements - first)
+        if self._failure is None and count > 0:
+            self._changed = True
             address = addressof(values.contents)
             self._guard(
                 lambda: self._parameters.change(keep, scale, address, first, count)
@@ -416,6 +500,16 @@ class Link:
 
     def _replaced(self, _: Any, reset: int) -> None:
         self._guard(lambda: self._parameters.replaced(bool(reset)))
+
+    def _hurry(self, _: Any) -> int:
+        """Asked while C waits, as with --delay 0. Ctrl-C is raised in Python
+        code only, so here: the wait ends, and `step` raises it."""
+        try:
+            time.sleep(0)
+            return int(self._interrupt is not None)
+        except BaseException as error:
+            self._interrupt = error
+            return 1
 
     def _evaluate(self, _: Any, values: Any, loss: Any, error: Any) -> int:
         evaluate = self._options.evaluate
@@ -457,30 +551,61 @@ class Link:
         """Ends an iteration, after the optimizer's step. Called by the hook on
         the optimizer that `attach` was given; by hand without one. Raises
         nothing because of the network, unless attached with strict=True."""
-        if self._handle is None:
-            return
+        if self._find_ranks is not None:
+            find, self._find_ranks = self._find_ranks, None
+            self._ranks = find()
+        if self._handle is not None:
+            try:
+                self._step()
+            finally:
+                if self._ranks is not None:
+                    self._share()
+        elif self._ranks is not None:
+            self._share()
+
+    def _step(self) -> None:
         if self._swapped:
             raise StarswitchError("a step inside `with link.center()`: leave it first")
         progress = self._progress
         progress.loss = self._parameters.take_loss()
         progress.samples = self._samples or 1
+        if self._ranks is not None:
+            progress.samples *= self._ranks.size
         progress.accuracy = self._accuracy
         self._samples, self._accuracy = 0, -1.0
         self._iteration += 1
-        advice = self._lib.star_step(self._handle, byref(progress))
-        self._carry_on_copy()
-        if self._lib.star_poll(self._handle, byref(self._event)):
+        advice = self._lib.star_step(self._handle, self._progress_here)
+        try:
+            self._carry_on_copy()
+        except Exception as error:
+            self._failure = self._failure or error
+        if self._poll(self._handle, self._event_here):
             self._say(self._event)
             self._say_events(self._handle)
+        if self._interrupt is not None:
+            interrupt, self._interrupt = self._interrupt, None
+            raise interrupt
         if self._failure is not None:
             self._fail()
-        elif advice != c.star_advice.STAR_GO:
+        elif advice:
             self._end(c.star_advice(advice))
+
+    def _share(self) -> None:
+        """What the owner of the link has done in this step, all ranks do."""
+        ranks = self._ranks
+        assert ranks is not None
+        changed, self._changed = self._changed, False
+        verdict = CHANGED if changed else GO
+        if self._owns and self._handle is None:
+            verdict = OVER
+        if ranks.share(verdict) == OVER:
+            self._ranks = None
 
     def skip(self) -> None:
         """An iteration that changed nothing, as when a gradient scaler has found
         an infinity: it is counted, and offers nothing."""
-        self._skipped += 1
+        if self._handle is not None:
+            self._skipped += 1
 
     def _carry_on_copy(self) -> None:
         """An offer begins with a copy of the parameters and ends, perhaps some
@@ -491,7 +616,7 @@ class Link:
             self._lib.star_offer(self._handle, pending.iteration)
             self._offered_at = pending.iteration
         if self._pending is None and (
-            self._lib.star_due(self._handle) & c.star_due.STAR_DUE_COPY
+            self._due(self._handle) & c.star_due.STAR_DUE_COPY
         ):
             complete = self._parameters.begin_copy()
             if complete():
@@ -504,29 +629,43 @@ class Link:
         """The parameters could not be moved: what the hub believes of this node
         would be wrong from here on, so it leaves and trains on alone."""
         error, self._failure = self._failure, None
-        self.detach(within=0)
+        self._leave_now()
         if not isinstance(error, Exception) or self._options.strict:
             raise error if error is not None else StarswitchError("internal error")
-        logger.error("training alone: a result could not be applied: %s", error)
+        self._last = self._last._replace(text=f"training alone: {error}")
+        logger.error("training alone from now on: %s", error)
+
+    def _leave_now(self) -> None:
+        """Detaches at once, within a step, of which the other ranks must hear."""
+        ranks = self._ranks
+        self.detach(within=0)
+        self._ranks = ranks
 
     def _end(self, advice: c.star_advice) -> None:
         self._look()
         self._advice = advice
-        text, code = self._last.text, self._exit_code
         if advice == c.star_advice.STAR_REFUSED:
-            self.detach(within=0)
-            kind = REFUSALS.get(code, StarswitchError)
+            error = self._refusal(StarswitchError)
+            self._leave_now()
+            self._last = self._last._replace(text=f"training alone: {error}")
             if self._options.strict:
-                raise kind(text)
-            logger.error("training alone: %s", text)
+                raise error
+            logger.error("training alone from now on: %s", error)
         else:
-            logger.info("the run is over: %s", text)
+            logger.info("the run is over: %s", self._last.text)
+            ranks = self._ranks
             self.detach()
+            self._ranks = ranks
 
-    @property
-    def listens(self) -> bool:
-        """Whether steps are to be told to it: it was not disabled or detached."""
-        return self._handle is not None
+    def _refusal(self, other: type[StarswitchError]) -> StarswitchError:
+        """Why the hub will not have this node, as what would be raised."""
+        kind, text = REFUSALS.get(self._exit_code, other), self._last.text
+        if kind is SchemaMismatch:
+            if FROZEN in text:
+                text += FROZEN_DIFFERS
+            elif "gradient" in text:
+                text += NO_GRADIENTS
+        return kind(f"{text} ({self._where()})")
 
     @property
     def over(self) -> bool:
@@ -542,35 +681,19 @@ class Link:
         state = c.star_state(size=sizeof(c.star_state))
         self._lib.star_look(self._handle, byref(state))
         self._exit_code = int(state.exit_code)
-        last = self._last
-        last.attached = bool(state.attached)
-        for name in [
-            "iteration",
-            "offered",
-            "applied",
-            "missed",
-            "every",
-            "delay",
-            "shard",
-            "shards",
-            "bytes_up",
-            "bytes_down",
-            "inside",
-            "waited",
-            "members",
-            "version",
-            "global_samples",
-        ]:
-            if hasattr(state, name):
-                setattr(last, name, getattr(state, name))
-        last.skipped = self._skipped
-        last.name = state.name.decode(errors="replace")
-        last.text = state.text.decode(errors="replace")
+        told = {
+            name: getattr(state, name) for name in State._fields if hasattr(state, name)
+        }
+        told["attached"] = bool(state.attached)
+        told["name"] = state.name.decode(errors="replace")
+        told["text"] = state.text.decode(errors="replace")
+        told["skipped"] = self._skipped + _extra(self._parameters, "late_skips", 0)
+        self._last = self._last._replace(**told)
 
     def state(self) -> State:
         """Where the link stands now; after `detach`, where it stood."""
         self._look()
-        return State(**vars(self._last))
+        return self._last
 
     @property
     def attached(self) -> bool:
@@ -586,6 +709,8 @@ class Link:
         """Waits until a hub has taken this node in. ConnectError: not within so
         many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not."""
         if self._handle is None:
+            if not self._owns:
+                return
             raise Closed(self._last.text or "the link was detached")
         until = math.inf if timeout is None else time.monotonic() + timeout
         while True:
@@ -596,10 +721,11 @@ class Link:
             if status == c.star_status.STAR_OK:
                 return
             if status == c.star_status.STAR_CLOSED:
-                raise REFUSALS.get(self._exit_code, Closed)(self._last.text)
+                raise self._refusal(Closed)
             if time.monotonic() >= until:
                 text = self._problem or self._last.text
-                raise ConnectError(f"{text} ({self._where()}, {timeout:g} s)")
+                kind = KeyRefused if " key" in text else ConnectError
+                raise kind(f"{text} ({self._where()}; waited {timeout:g} s)")
 
     def _where(self) -> str:
         """The hub's address and where it came from."""
@@ -611,13 +737,18 @@ class Link:
 
     def _say(self, event: c.star_event) -> None:
         text = event.text.decode(errors="replace")
+        for spelt, here in SPELLINGS:
+            text = text.replace(spelt, here)
         level = LEVELS.get(c.star_level(event.level), logging.INFO)
         if level >= logging.WARNING:
             self._problem = text
-        logger.log(level, "%s", text, extra={"event": event.event.decode()})
+        name = event.event.decode()
+        if name == "hub_unreached":
+            text = f"{text} ({self._where()})"
+        logger.log(level, "%s", text, extra={"event": name})
 
     def _say_events(self, handle: Any) -> None:
-        while self._lib.star_poll(handle, byref(self._event)):
+        while self._poll(handle, self._event_here):
             self._say(self._event)
 
     # ---- the hub's parameters ----
@@ -645,16 +776,24 @@ class Link:
     # ---- saving ----
 
     def state_dict(self) -> dict[str, Any]:
-        """What a script saves beside the model so that a later process is the
-        same node: give `name` of it to attach."""
+        """What a script saves beside the model so that a later process goes on
+        as this one would: its name, to be given to attach, and what parameters
+        of low precision hold beyond it."""
         state = self.state()
-        return {"format": 1, "name": state.name, "iteration": self._iteration}
+        return {
+            "format": 1,
+            "name": state.name,
+            "iteration": self._iteration,
+            "parameters": _extra(self._parameters, "state_dict", {}),
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Takes up what state_dict of a former process returned."""
+        """Takes up what state_dict of a former process returned, once the model
+        has its parameters of then."""
         if state.get("format") != 1:
             raise ValueError("this is no state of a starswitch Link")
-        self._last.name = str(state["name"])
+        if state["parameters"] and self._parameters is not None:
+            self._parameters.load_state_dict(state["parameters"])
 
 
 def _leave_all() -> None:

@@ -2,43 +2,140 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import logging
+import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import c_float
-from typing import Any
+from ctypes import c_float, string_at
+from functools import partial, wraps
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
-from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
+from . import _library as c
 from ._device import Copy, Device, Done, device_of
-from ._link import Described, Link, Options
+from ._link import GO, Described, Link, Options, why_idle
 from .errors import StarswitchError
 
 Models = torch.nn.Module | Mapping[str, torch.nn.Module]
 
-LOW_PRECISION = (torch.float16, torch.bfloat16)
+logger = logging.getLogger("starswitch")
+
+SAMPLE = 4096  # values of a frozen tensor that its fingerprint is made of
 
 
-def unwrap(thing: Any) -> Any:
-    """The model or optimizer inside DDP, torch.compile, accelerate, Lightning."""
-    for name in ("_orig_mod", "module", "_optimizer", "optimizer"):
-        inner = thing.__dict__.get(name) if hasattr(thing, "__dict__") else None
-        if inner is None and name == "module":
-            inner = getattr(thing, "_modules", {}).get(name) if _wraps(thing) else None
-        if inner is None and name == "_orig_mod":
-            inner = getattr(thing, "_modules", {}).get(name)
-        if isinstance(inner, (torch.nn.Module, torch.optim.Optimizer)):
-            return unwrap(inner)
-    return thing
+def unwrap(model: Any) -> Any:
+    """The model inside DDP, DataParallel, torch.compile."""
+    while True:
+        inner = getattr(model, "_modules", {}).get("_orig_mod")
+        if inner is None and isinstance(
+            model, (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
+        ):
+            inner = model.module
+        if inner is None:
+            return model
+        model = inner
 
 
-def _wraps(thing: Any) -> bool:
-    return isinstance(
-        thing,
-        (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel),
-    )
+def unwrap_optimizer(optimizer: Any) -> Any:
+    """The optimizer inside accelerate's or Lightning's, which have no hooks."""
+    while not hasattr(optimizer, "_optimizer_step_post_hooks"):
+        inner = getattr(optimizer, "__dict__", {})
+        optimizer = inner.get("optimizer") or inner.get("_optimizer")
+        if optimizer is None:
+            return None
+    return optimizer
+
+
+def _kind(name: str) -> int | None:
+    """How the hub is to merge a tensor; None: it cannot yet."""
+    kinds = getattr(c, "star_kind", None)
+    return None if kinds is None else int(kinds[f"STAR_{name}"])
+
+
+class _Place(NamedTuple):
+    """Where a tensor is found: in this dictionary of its module."""
+
+    holder: dict[str, Any]
+    name: str
+
+
+class _Listing:
+    """The tensors of some models: those that are exchanged, and those frozen."""
+
+    def __init__(
+        self, models: Mapping[str, torch.nn.Module], params: str, buffers: str
+    ) -> None:
+        self.places: list[_Place] = []
+        self.described: list[Described] = []
+        self.complex: list[int] = []
+        self.frozen: list[tuple[str, _Place]] = []
+        self._all = params == "all"
+        self._seen: set[int] = set()
+        modules = [
+            (path, module)
+            for prefix, model in models.items()
+            for path, module in model.named_modules(prefix=prefix)
+        ]
+        for path, module in modules:
+            for name, one in module._parameters.items():
+                self._add_parameter(path, module, name, one)
+        if buffers == "average" and _kind("AVERAGED") is not None:
+            for path, module in modules:
+                for name, one in module._buffers.items():
+                    if name not in module._non_persistent_buffers_set:
+                        self._add_buffer(path, module, name, one)
+
+    def _is_new(self, one: torch.Tensor | None) -> bool:
+        """Whether it is to be looked at: tied tensors once, empty ones never."""
+        if one is None or id(one) in self._seen:
+            return False
+        self._seen.add(id(one))
+        return True
+
+    def _add_parameter(
+        self, path: str, module: torch.nn.Module, name: str, one: Any
+    ) -> None:
+        if not self._is_new(one):
+            return
+        full = f"{path}.{name}" if path else name
+        _check_plain(full, one)
+        place = _Place(module._parameters, name)
+        if not one.numel():
+            return
+        moves = one.is_floating_point() or one.is_complex()
+        if moves and (self._all or one.requires_grad):
+            self._add(full, place, one, 0)
+        else:
+            self.frozen.append((full, place))
+
+    def _add_buffer(
+        self, path: str, module: torch.nn.Module, name: str, one: Any
+    ) -> None:
+        if not self._is_new(one) or not one.numel():
+            return
+        full = f"{path}.{name}" if path else name
+        _check_plain(full, one)
+        kind = None
+        # Some masks are -inf, which is no value to average.
+        if one.is_floating_point() and bool(one.isfinite().all()):
+            kind = _kind("AVERAGED")
+        elif name == "num_batches_tracked":
+            kind = _kind("LARGEST")
+        if kind is not None:
+            self._add(full, _Place(module._buffers, name), one, kind)
+
+    def _add(self, full: str, place: _Place, one: torch.Tensor, kind: int) -> None:
+        shape = tuple(one.shape)
+        if one.is_complex():
+            self.complex.append(len(self.places))
+            shape = (*shape, 2)
+        self.places.append(place)
+        self.described.append(Described(full, shape, kind))
 
 
 class TorchParameters:
@@ -54,67 +151,102 @@ class TorchParameters:
         buffers: str,
         device: Device | None = None,
     ) -> None:
-        self._optimizer = optimizer
-        self._places: list[tuple[torch.nn.Module, str]] = []
-        described: list[Described] = []
-        frozen: list[tuple[str, torch.Tensor]] = []
-        seen: set[int] = set()
-        for prefix, model in models.items():
-            for path, module in model.named_modules(prefix=prefix):
-                for name, one in module._parameters.items():
-                    if one is None or id(one) in seen:
-                        continue
-                    seen.add(id(one))
-                    full = f"{path}.{name}" if path else name
-                    _check_plain(full, one)
-                    if params == "all" or one.requires_grad:
-                        if one.is_floating_point() and one.numel():
-                            self._places.append((module, name))
-                            described.append(Described(full, tuple(one.shape)))
-                            continue
-                    frozen.append((full, one))
-        if not described:
+        listing = _Listing(models, params, buffers)
+        if not listing.described:
             raise StarswitchError(
                 "the model has no parameter that trains: nothing would be exchanged"
             )
-        if frozen:
-            self._frozen_name = f"frozen.{_fingerprint(frozen)}"
-        self._tensors_of = [one.elements for one in described]
-        self.described: Sequence[Described] = described
+        self._optimizer = optimizer
+        self._places = listing.places
+        self._complex = listing.complex
+        self._frozen = listing.frozen
+        self._groups = _group_sizes(optimizer)
+        self.described: Sequence[Described] = listing.described
         self._first = [0]
-        for one in described:
+        for one in listing.described:
             self._first.append(self._first[-1] + one.elements)
-        total = self._first[-1]
-        self._device = device or device_of(self._tensors())
-        self._staging = self._device.host(total)
-        self.staging = self._staging.data_ptr()
-        self._views = [
-            self._staging[a:b].view(one.shape)
-            for one, a, b in zip(described, self._first, self._first[1:], strict=False)
-        ]
+        with torch.no_grad():
+            tensors = self._tensors()
+            self._device = device or device_of(tensors)
+            self._staging = self._device.host(self._first[-1])
+            self.staging = self._staging.data_ptr()
+            self._views = list(
+                torch._utils._unflatten_dense_tensors(self._staging, tensors)  # type: ignore[no-untyped-call]
+            )
         self._residual: dict[int, torch.Tensor] = {}
         self._loss_sum: torch.Tensor | None = None
         self._loss_weight = 0
         self._loss_here = self._device.host(1)
         self._loss_copy: Copy | None = None
         self._copy: Copy = Done()
+        self._infinite: torch.Tensor | None = None
 
     def _tensors(self, begin: int = 0, end: int | None = None) -> list[torch.Tensor]:
-        return [
-            module.__dict__["_parameters"].get(name, None)
-            if name in module.__dict__["_parameters"]
-            else module.__dict__["_buffers"][name]
-            for module, name in self._places[begin:end]
-        ]
+        """As they are now, complex ones as pairs; for use without gradients."""
+        places = self._places if (begin, end) == (0, None) else self._places[begin:end]
+        try:
+            tensors: list[Any] = [holder[name] for holder, name in places]
+        except KeyError:
+            raise self._changed_shape() from None
+        for i in self._complex:
+            if 0 <= i - begin < len(tensors) and tensors[i - begin] is not None:
+                tensors[i - begin] = torch.view_as_real(tensors[i - begin])
+        return tensors
+
+    def _changed_shape(self) -> StarswitchError:
+        """Names the first tensor that is not what it was at attach."""
+        for one, (holder, name) in zip(self.described, self._places, strict=True):
+            tensor = holder.get(name)
+            if tensor is None:
+                return StarswitchError(
+                    f"{one.name} is gone from the model since attach: attach again"
+                )
+            shape = (*tensor.shape, 2) if tensor.is_complex() else tuple(tensor.shape)
+            if shape != one.shape:
+                return StarswitchError(
+                    f"{one.name} has the shape {shape} now and had {one.shape} at "
+                    "attach: attach again, on all nodes"
+                )
+        return StarswitchError("the model has changed since attach: attach again")
+
+    def _check_trained(self) -> None:
+        """What is trained by now and was not at attach would stay on this node."""
+        for full, (holder, name) in self._frozen:
+            one = holder.get(name)
+            if one is not None and one.requires_grad:
+                raise StarswitchError(
+                    f"{full} was frozen at attach and is trained now, which the "
+                    "other nodes would not hear of: attach again on all nodes, or "
+                    'attach with params="all" from the beginning'
+                )
+        if _group_sizes(self._optimizer) == self._groups:
+            return
+        before, self._groups = self._groups, _group_sizes(self._optimizer)
+        known = {id(holder.get(name)) for holder, name in self._places}
+        assert self._optimizer is not None
+        for group in self._optimizer.param_groups[len(before) :]:
+            for one in group["params"]:
+                if id(one) not in known:
+                    raise StarswitchError(
+                        f"the optimizer was given a parameter of shape "
+                        f"{tuple(one.shape)} that the model did not have at "
+                        "attach: attach again on all nodes"
+                    )
 
     # ---- Parameters ----
 
     @torch.no_grad()
     def begin_copy(self) -> Callable[[], bool]:
+        self._check_trained()
         tensors = self._tensors()
-        for i, rest in self._residual.items():
-            tensors[i] = tensors[i].float() + rest
-        self._copy = self._device.fetch(self._views, tensors)
+        for i in list(self._residual):
+            rest = self._rest(i, tensors[i])
+            if rest is not None:
+                tensors[i] = tensors[i].float() + rest
+        try:
+            self._copy = self._device.fetch(self._views, tensors)
+        except (RuntimeError, AttributeError, TypeError) as error:
+            raise self._changed_shape() from error
         return self._copy.complete
 
     def before_change(self) -> None:
@@ -136,23 +268,34 @@ class TorchParameters:
         whole: list[torch.Tensor] = []
         pieces: list[torch.Tensor] = []
         for i, tensor in enumerate(self._tensors(begin, end), begin):
+            if tensor is None or tensor.shape != self._views[i].shape:
+                raise self._changed_shape()
             a, b = self._first[i], self._first[i + 1]
             low, high = max(a, first), min(b, first + count)
             if tensor.device not in moved:
                 moved[tensor.device] = self._device.send(vector, tensor.device)
             piece = moved[tensor.device][low - first : high - first]
-            if tensor.dtype in LOW_PRECISION:
+            if not tensor.is_floating_point() or tensor.dtype.itemsize < 4:
                 self._change_low(i, tensor, keep, scale, piece, low - a)
             elif (low, high) == (a, b):
                 whole.append(tensor)
                 pieces.append(piece.view(tensor.shape))
             else:
                 _change_part(tensor, keep, scale, piece, low - a)
-        if not whole:
-            return
-        if keep != 1:
-            torch._foreach_mul_(whole, keep)
-        torch._foreach_add_(whole, pieces, alpha=scale)
+        if whole:
+            _move(whole, keep, scale, pieces)
+
+    def _rest(self, i: int, tensor: torch.Tensor) -> torch.Tensor | None:
+        """What a tensor of low precision is more than it can hold, float32."""
+        rest = self._residual.get(i)
+        if rest is None:
+            return None
+        if tensor.is_floating_point() and tensor.dtype.itemsize >= 4:
+            del self._residual[i]
+            return None
+        if rest.device != tensor.device:
+            rest = self._residual[i] = rest.to(tensor.device)
+        return rest
 
     def _change_low(
         self,
@@ -165,15 +308,15 @@ class TorchParameters:
     ) -> None:
         """The parameter is tensor + rest, of which it holds what its precision
         can; the rest keeps small changes until they add up."""
-        rest = self._residual.get(i)
+        rest = self._rest(i, tensor)
+        value = tensor.float().contiguous().view(-1)
         if rest is None:
-            rest = torch.zeros(tensor.shape, device=tensor.device)
-            self._residual[i] = rest
-        value = (tensor.float() + rest).reshape(-1)
-        part = value[first : first + piece.numel()]
-        part.mul_(keep).add_(piece, alpha=scale)
+            rest = self._residual[i] = torch.zeros(tensor.shape, device=tensor.device)
+        else:
+            value = value + rest.view(-1)
+        _move([value[first : first + piece.numel()]], keep, scale, [piece])
         value = value.view(tensor.shape)
-        tensor.copy_(value)
+        tensor.copy_(value if tensor.is_floating_point() else value.round())
         torch.sub(value, tensor.float(), out=rest)
 
     def replaced(self, reset: bool) -> None:
@@ -191,6 +334,8 @@ class TorchParameters:
     @torch.no_grad()
     def take_loss(self) -> float:
         """On a GPU, that of an iteration before this one."""
+        if self._loss_sum is None and self._loss_copy is None:
+            return float("nan")
         if self._loss_sum is not None and self._loss_copy is None:
             mean = (self._loss_sum / self._loss_weight).reshape(1)
             self._loss_copy = self._device.fetch([self._loss_here], [mean])
@@ -217,43 +362,287 @@ class TorchParameters:
                 for one, saved in zip(self._tensors(), own, strict=False):
                     one.copy_(saved)
 
+    # ---- beyond the protocol ----
+
+    @torch.no_grad()
+    def fingerprint(self) -> str:
+        """What nodes must share though it is not exchanged: names, shapes and a
+        sample of the values of the frozen part; of quantised tensors, which may
+        differ by the device that made them, no values."""
+        if not self._frozen:
+            return ""
+        digest = hashlib.blake2b(digest_size=8)
+        for full, (holder, name) in self._frozen:
+            one = holder[name]
+            digest.update(f"{full} {one.dtype} {tuple(one.shape)}\n".encode())
+            if not one.is_floating_point() or not one.numel():
+                continue
+            flat = one.reshape(-1)
+            sample = flat[:: max(1, flat.numel() // SAMPLE)].contiguous().cpu()
+            digest.update(string_at(sample.data_ptr(), sample.nbytes))
+        return digest.hexdigest()
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """By name, what tensors of low precision are more than they can hold."""
+        return {
+            self.described[i].name: rest.clone() for i, rest in self._residual.items()
+        }
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
+        index = {one.name: i for i, one in enumerate(self.described)}
+        for name, rest in state.items():
+            if name not in index or rest.shape != self._views[index[name]].shape:
+                raise ValueError(f"the link's state is of another model: {name}")
+        self._residual = {
+            index[name]: rest.detach().clone().float() for name, rest in state.items()
+        }
+
+    @torch.no_grad()
+    def is_no_step(self, optimizer: Any) -> bool:
+        """Whether a fused optimizer was told of an infinity by a gradient scaler,
+        so that its step has changed nothing. A GPU is not waited for: there it
+        counts as a step, and late_skips counts it."""
+        found = getattr(optimizer, "found_inf", None)
+        if not isinstance(found, torch.Tensor):
+            return bool(found)
+        if found.device.type == "cpu":
+            return bool(found.item())
+        if self._infinite is None:
+            self._infinite = torch.zeros((), device=found.device)
+        self._infinite.add_(found.reshape(()).sign())
+        return False
+
+    def late_skips(self) -> int:
+        return 0 if self._infinite is None else int(self._infinite.item())
+
+    def take_over(self, group: Any) -> None:
+        """All ranks of a process group hold what the first of them holds."""
+        import torch.distributed as dist
+
+        with torch.no_grad():
+            tensors = self._tensors()
+            dist._broadcast_coalesced(group, tensors, 1 << 26, 0)  # type: ignore[attr-defined]
+
+
+def _group_sizes(optimizer: torch.optim.Optimizer | None) -> list[int]:
+    """Parameters in each group of an optimizer."""
+    return (
+        [] if optimizer is None else [len(g["params"]) for g in optimizer.param_groups]
+    )
+
+
+def _move(
+    tensors: list[torch.Tensor], keep: float, scale: float, values: list[torch.Tensor]
+) -> None:
+    """x = keep x + scale v for each; what is not kept may be NaN."""
+    if keep == 0:
+        torch._foreach_copy_(tensors, values)
+        if scale != 1:
+            torch._foreach_mul_(tensors, scale)
+        return
+    if keep != 1:
+        torch._foreach_mul_(tensors, keep)
+    torch._foreach_add_(tensors, values, alpha=scale)
+
 
 def _change_part(
     tensor: torch.Tensor, keep: float, scale: float, piece: torch.Tensor, first: int
 ) -> None:
     contiguous = tensor.is_contiguous()
     flat = (tensor if contiguous else tensor.contiguous()).view(-1)
-    part = flat[first : first + piece.numel()]
-    if keep != 1:
-        part.mul_(keep)
-    part.add_(piece, alpha=scale)
+    _move([flat[first : first + piece.numel()]], keep, scale, [piece])
     if not contiguous:
         tensor.copy_(flat.view(tensor.shape))
 
 
 def _check_plain(name: str, tensor: torch.Tensor) -> None:
-    if isinstance(tensor, (UninitializedParameter, UninitializedBuffer)):
+    kind = type(tensor).__name__
+    if kind in ("UninitializedParameter", "UninitializedBuffer"):
         raise StarswitchError(
             f"{name} has no shape yet (a lazy module): run one batch through the "
             "model before attach"
         )
-    if type(tensor).__name__ == "DTensor":
+    if kind == "DTensor" or name.endswith("_flat_param"):
         raise StarswitchError(
-            f"{name} is a DTensor (FSDP, tensor parallel): each process holds a part "
-            "of it only; attach before the model is sharded, or use DDP inside a PC"
+            f"{name} is a {kind} of FSDP or tensor parallelism, of which each process "
+            "holds a part: attach before the model is sharded, or use DDP inside a PC"
+        )
+    if tensor.is_meta:
+        raise StarswitchError(
+            f"{name} has no values yet (meta device): attach once they are loaded"
         )
 
 
-def _fingerprint(tensors: Iterable[tuple[str, torch.Tensor]]) -> str:
-    """What nodes must share though it is not exchanged: names, shapes and a
-    sample of the values of the frozen part."""
-    digest = hashlib.blake2b(digest_size=8)
-    for name, one in tensors:
-        digest.update(f"{name} {one.dtype} {tuple(one.shape)}\n".encode())
-        flat = one.detach().reshape(-1)
-        sample = flat[:: max(1, flat.numel() // 4096)].contiguous().cpu()
-        digest.update(bytes(sample.view(torch.uint8).tolist()))
-    return digest.hexdigest()
+# ---- processes of one model ----
+
+
+class _Group:
+    """The ranks that train one model together, as Link's Ranks."""
+
+    def __init__(self, parameters: TorchParameters, group: Any) -> None:
+        import torch.distributed as dist
+
+        self._parameters = parameters
+        self._group = group
+        self.size: int = dist.get_world_size(group)
+        self._first: int = dist.get_process_group_ranks(group)[0]
+        self._flag = torch.zeros(1, dtype=torch.int64)
+        # A flag on a GPU would have to be waited for.
+        self._flags = group
+        if "gloo" not in dist.get_backend(group):
+            self._flags = dist.new_group(
+                dist.get_process_group_ranks(group),
+                backend="gloo",
+                use_local_synchronization=True,
+            )
+
+    def share(self, verdict: int) -> int:
+        import torch.distributed as dist
+
+        self._flag.fill_(verdict)
+        dist.broadcast(self._flag, self._first, group=self._flags)
+        verdict = int(self._flag)
+        if verdict != GO:
+            self._parameters.take_over(self._group)
+        return verdict
+
+
+def _ddp_group(model: Any) -> Any:
+    """The process group of the DDP that a model is wrapped in, or None."""
+    while model is not None:
+        if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+            return model.process_group
+        model = getattr(model, "_modules", {}).get("_orig_mod")
+    return None
+
+
+def _local_group(rank: int, size: int) -> Any:
+    """The process group of this PC's ranks; None: there is none."""
+    import torch.distributed as dist
+
+    if not (dist.is_available() and dist.is_initialized()):
+        if rank:
+            logger.warning(
+                "LOCAL_RANK is %d and there is no process group: this process "
+                "trains alone; local rank 0 takes part",
+                rank,
+            )
+        return None
+    if dist.get_world_size() == 1:
+        return None
+    if size == dist.get_world_size():
+        return dist.group.WORLD
+    first = dist.get_rank() - rank
+    return dist.new_group(
+        list(range(first, first + size)), use_local_synchronization=True
+    )
+
+
+def _ranks(models: Sequence[Any], parameters: TorchParameters) -> tuple[int, Any]:
+    """This process's rank among those that train the model with it, and what
+    finds Link's Ranks at the first step; (0, None): it is the only one."""
+    for model in models:
+        group = _ddp_group(model)
+        if group is not None:
+            if group.size() == 1:
+                return 0, None
+            return group.rank(), partial(_Group, parameters, group)
+    rank = int(os.environ.get("LOCAL_RANK") or 0)
+    size = int(os.environ.get("LOCAL_WORLD_SIZE") or os.environ.get("WORLD_SIZE") or 1)
+    if rank == 0 and size <= 1:
+        return 0, None
+
+    def find() -> _Group | None:
+        group = _local_group(rank, size)
+        return None if group is None else _Group(parameters, group)
+
+    return rank, find
+
+
+# ---- the clock ----
+
+_clocks: WeakKeyDictionary[Any, Link] = WeakKeyDictionary()
+
+
+def _watch_scaler() -> None:
+    """A gradient scaler that finds an infinity does not call the optimizer's
+    step, and no hook: here the links of such optimizers hear of it."""
+    scaler: Any = torch.amp.GradScaler
+    original = scaler.step
+    if hasattr(original, "_starswitch"):
+        return
+
+    @wraps(original)
+    def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        link = _clocks.get(unwrap_optimizer(optimizer)) if _clocks else None
+        if link is None:
+            return original(self, optimizer, *args, **kwargs)
+        before = link._iteration + link._skipped
+        result = original(self, optimizer, *args, **kwargs)
+        if before == link._iteration + link._skipped:
+            link.skip()
+        return result
+
+    step._starswitch = True  # type: ignore[attr-defined]
+    scaler.step = step
+
+
+def _forget_clock(clock: Any) -> None:
+    _clocks.pop(clock, None)
+
+
+def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
+    def before(*_: Any) -> None:
+        parameters.before_change()
+
+    def after(optimizer: Any, *_: Any) -> None:
+        if getattr(optimizer, "found_inf", None) is not None and (
+            parameters.is_no_step(optimizer)
+        ):
+            link.skip()
+        else:
+            link.step()
+
+    # In a compiled step they are called as they are, and not traced.
+    for function in (before, after):
+        setattr(function, "_torchdynamo_disable", True)  # noqa: B010
+    _watch_scaler()
+    _clocks[clock] = link
+    link._unhook += [
+        clock.register_step_pre_hook(before).remove,
+        clock.register_step_post_hook(after).remove,
+        partial(_forget_clock, clock),
+    ]
+
+
+def _clock(optimizer: Any) -> Any:
+    """The optimizer whose step ends an iteration; None: link.step() does."""
+    if optimizer is None:
+        return None
+    clock = unwrap_optimizer(optimizer)
+    if clock is None:
+        raise StarswitchError(
+            f"{type(optimizer).__name__} is no torch.optim.Optimizer: give attach the "
+            "one whose step ends an iteration, or none and call link.step() there"
+        )
+    return clock
+
+
+def _check_optimizer(clock: Any, models: Mapping[str, torch.nn.Module]) -> None:
+    here = {id(one) for model in models.values() for one in model.parameters()}
+    given = [one for group in clock.param_groups for one in group["params"]]
+    strange = sum(id(one) not in here for one in given)
+    if given and strange == len(given):
+        raise StarswitchError(
+            "the optimizer trains none of the model's parameters: was it made for "
+            "another model, or before the model's were replaced?"
+        )
+    if strange:
+        logger.warning(
+            "the optimizer trains %d tensors that are not the model's: they stay on "
+            "this node",
+            strange,
+        )
 
 
 def attach(
@@ -263,14 +652,28 @@ def attach(
     params: str,
     buffers: str,
 ) -> Link:
-    models = model if isinstance(model, Mapping) else {"": unwrap(model)}
-    clock = None if optimizer is None else unwrap(optimizer)
-    parameters = TorchParameters(models, clock, params, buffers)
-    from ._ranks import make_link
-
-    link = make_link(parameters, options)
-    if clock is not None and link.listens:
-        before = clock.register_step_pre_hook(lambda *_: parameters.before_change())
-        after = clock.register_step_post_hook(lambda *_: link.step())
-        link._unhook += [before.remove, after.remove]
+    idle = why_idle()
+    if idle:
+        return Link(None, options, idle)
+    given = dict(model) if isinstance(model, Mapping) else {"": model}
+    models = {name: unwrap(one) for name, one in given.items()}
+    clock = _clock(optimizer)
+    if clock is not None:
+        _check_optimizer(clock, models)
+    collects = gc.isenabled()
+    gc.disable()  # lists of thousands of tensors would set it off again and again
+    try:
+        parameters = TorchParameters(models, clock, params, buffers)
+        rank, find = _ranks(list(given.values()), parameters)
+        if rank:
+            link = Link(parameters, options, f"rank {rank}: rank 0 has the link")
+            link._owns = False
+        else:
+            link = Link(parameters, options)
+    finally:
+        if collects:
+            gc.enable()
+    link._find_ranks = find
+    if clock is not None:
+        _hook(link, parameters, clock)
     return link

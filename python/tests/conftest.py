@@ -15,6 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+# Small models gain nothing from threads, which on a busy machine wait for each
+# other; children inherit this.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 import starswitch
 from starswitch._programs import program_path

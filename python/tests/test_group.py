@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import Hub, Script, free_port
-
 from starswitch import ConnectError, KeyRefused
 from starswitch.errors import Closed, GroupChanged, StarswitchError
 from starswitch.group import Group
