@@ -20,7 +20,7 @@ PROGRAMS = {
 # Each a module with main(arguments) -> exit code, and its line of help.
 COMMANDS = {
     "demo": ("._demo", "a hub and four nodes learn something small, here"),
-    "check": ("._check", "what of a training script will work, and what not"),
+    "check": (".check", "what of a training script will work, and what not"),
 }
 
 

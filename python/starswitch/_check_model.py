@@ -13,11 +13,10 @@ import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 
-from . import attach
 from ._check_run import Birth, Watch, is_library
 from ._check_static import returned_lines
 from .errors import StarswitchError
-from .torch import unwrap
+from .torch import TorchParameters, unwrap
 
 Module = torch.nn.Module
 
@@ -287,15 +286,17 @@ def model_names(models: list[Module], scope: FrameType | None) -> list[str]:
 def try_attach(
     models: list[Module], clock: Birth | None, scope: FrameType | None
 ) -> dict[str, Any]:
-    """What attach says of them: what would travel, or why nothing can. No hub is
-    asked, as this process has STARSWITCH_DISABLE=1."""
+    """What attach would make of them: what would travel, or why nothing can. It
+    is not called itself, as it would begin to look for a hub."""
     keys = model_names(models, scope)
-    what = models[0] if len(models) == 1 else dict(zip(keys, models, strict=True))
+    names = [""] if len(models) == 1 else keys
+    plain = {key: unwrap(one) for key, one in zip(names, models, strict=True)}
+    optimizer = None if clock is None else unwrap(clock.optimizer)
     try:
-        link = attach(what, None if clock is None else clock.optimizer)
+        parameters = TorchParameters(plain, optimizer, "trainable", "average")
     except (StarswitchError, ValueError, TypeError, RuntimeError) as error:
         return {"keys": keys, "refused": f"{type(error).__name__}: {error}"}
-    moved = link._parameters.described
+    moved = parameters.described
     matrices = sum(one.elements for one in moved if len(one.shape) > 1)
     elements = sum(one.elements for one in moved)
     return {
