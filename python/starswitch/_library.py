@@ -37,6 +37,7 @@ class star_status(IntEnum):
     STAR_NO_FILE = 4
     STAR_TIMEOUT = 5
     STAR_CLOSED = 6
+    STAR_NOT_YET = 7
 
 
 class star_advice(IntEnum):
@@ -137,6 +138,9 @@ class star_state(Structure):
         ("status", c_int),
         ("name", c_char * 40),
         ("text", c_char * 128),
+        ("global_samples", c_uint64),
+        ("members", c_uint64),
+        ("version", c_uint64),
     ]
 
 
@@ -163,6 +167,14 @@ class star_next(IntEnum):
     STAR_TASK = 0
     STAR_NO_TASK = 1
     STAR_TASKS_OVER = 2
+
+
+class star_versions(Structure):
+    _fields_ = [
+        ("size", c_uint32),
+        ("lowest", c_uint64),
+        ("highest", c_uint64),
+    ]
 
 
 class star_group(Structure):
@@ -350,6 +362,17 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [
             POINTER(star_link),
             POINTER(star_state),
+        ],
+    ),
+    "star_centre": (
+        c_int,
+        [
+            POINTER(star_link),
+            POINTER(c_float),
+            c_size_t,
+            POINTER(star_versions),
+            c_char_p,
+            c_size_t,
         ],
     ),
     "star_wait": (

@@ -311,6 +311,7 @@ class Link:
         self._problem = ""
         self._lib: Any = None
         self._owns = True  # or another rank does
+        self._left: Any = None  # what the hub held at detach
         # Until the first step nobody knows whether there is a process group.
         self._find_ranks: Callable[[], Ranks | None] | None = None
         self._ranks: Ranks | None = None
@@ -354,13 +355,14 @@ class Link:
 
     def _tensors(self) -> Any:
         """The tensors as C describes them; sets `_elements`, those of the
-        staging vector. What is not exchanged and yet must be the same on all
+        staging vector, and `_told`, those that the hub hears of. What is not exchanged and yet must be the same on all
         nodes is the name of one more, of one element that never changes."""
         packed = pack(self._parameters.described)
         self._elements = sum(one.elements for one in packed)
         fingerprint = _extra(self._parameters, "fingerprint", "")
         if fingerprint:
             packed.append(Described(FROZEN + fingerprint, (1,)))
+        self._told = sum(one.elements for one in packed)
         tensors = (c.star_tensor * len(packed))()
         address = self._parameters.staging
         for tensor, one in zip(tensors, packed, strict=True):
@@ -402,11 +404,12 @@ class Link:
             setattr(options, name, function)
         return options
 
-    def detach(self, within: float | None = None) -> None:
+    def detach(self, within: float | None = None, *, exiting: bool = False) -> None:
         """Offers the last progress, says goodbye and takes the hooks away; waits
         so many seconds at most (`leave_within` of attach), and not for a hub
-        that is gone. The script's own parameters stay as they are. A second call
-        does nothing."""
+        that is gone. The script's own parameters stay as they are; those of the
+        hub can still be had from `center`, unless the process is `exiting`. A
+        second call does nothing."""
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
@@ -420,6 +423,8 @@ class Link:
             until = time.monotonic() + min(limit, GONE)
         elif self._offered_at != self._iteration and limit > 0:
             self._guard(lambda: self._offer_last(until))
+        if not exiting:
+            self._left = self._center_values()
         handle, self._handle = self._handle, None
         _held.discard(self)
         self._say_events(handle)
@@ -756,7 +761,8 @@ class Link:
     @contextmanager
     def center(self) -> Iterator[None]:
         """Inside, the model holds what the hub holds, as of the newest result:
-        `with link.center(): evaluate(model)`. Without a hub, the model's own."""
+        `with link.center(): evaluate(model)`. After `detach`, as of then; if it
+        never sent its parameters, the model's own."""
         values = self._center_values()
         if values is None:
             yield
@@ -769,8 +775,18 @@ class Link:
             self._swapped = False
 
     def _center_values(self) -> Any | None:
-        if self._handle is None or not hasattr(c, "star_center"):
-            return None
+        """The flat vector that the hub holds, or None: none is here yet."""
+        if self._handle is None:
+            return self._left
+        values = (c_float * self._told)()
+        error = create_string_buffer(256)
+        status = self._lib.star_centre(
+            self._handle, values, self._told, None, error, len(error)
+        )
+        if status == c.star_status.STAR_OK:
+            return values
+        text = error.value.decode(errors="replace")
+        logger.info("the model's own parameters stand for the hub's: %s", text)
         return None
 
     # ---- saving ----
@@ -798,7 +814,7 @@ class Link:
 
 def _leave_all() -> None:
     for link in list(_held):
-        link.detach()
+        link.detach(exiting=True)
 
 
 def _after_fork() -> None:
