@@ -46,12 +46,18 @@ function link(path, label)
 {
     label = path
     sub(/^tests\//, "", label)
-    sub(/\.c$/, "", label)
+    sub(/^python\/tests\/test_/, "python/", label)
+    sub(/\.(c|py)$/, "", label)
     return "[" label "](../" path ")"
 }
 
-FILENAME ~ /^tests\// {
+FILENAME ~ /^(python\/)?tests\// {
     is_file[FILENAME] = 1
+    if (match($0, /^(    )?def test_[a-z][a-z0-9_]*\(/)) {
+        name = substr($0, 1, RLENGTH - 1)
+        sub(/^ *def test_/, "", name)
+        take_test(name)
+    }
     if (match($0, /^static void [a-z][a-z0-9_]*\(void\)/))
         take_test(substr($0, 13, RLENGTH - 18))
     next

@@ -5,8 +5,9 @@ set -eu
 cd "$(dirname "$0")/../.."
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-mkdir -p "$copy/docs"
+mkdir -p "$copy/docs" "$copy/python"
 cp -a tests tools "$copy"
+cp -a python/tests "$copy/python"
 cp -a docs/ancestors.md "$copy/docs"
 cd "$copy"
 table=tools/ancestors.txt
@@ -47,6 +48,16 @@ must_say "$planted: ap9_another_pattern should begin like ap_09_ or t05_"
 test_named t5_another_pattern
 must_say "$planted: t5_another_pattern should begin like ap_09_ or t05_"
 test_named ap_09_not_on_the_page
+must_say "docs/ancestors.md is not what the tables say"
+rm $planted
+must_pass
+
+planted=python/tests/test_planted.py
+echo "def test_rb_98_nobody_asked_for_this() -> None:" >$planted
+must_say "$planted: nothing has the number RB-98"
+echo "    def test_ap9_another_pattern(self) -> None:" >$planted
+must_say "$planted: ap9_another_pattern should begin like ap_09_ or t05_"
+echo "def test_ap_09_not_on_the_page(hub: Hubs) -> None:" >$planted
 must_say "docs/ancestors.md is not what the tables say"
 rm $planted
 must_pass

@@ -1,0 +1,1 @@
+"""The interfaces of the systems that starswitch descends from, spelled as theirs."""
