@@ -54,7 +54,8 @@ PEERS = {
             (5, 20, 100),
             "`LocalSGD(manager, model, optimizer, sync_every)`; a replica group a "
             "node, `ProcessGroupGloo`, the wheel's `torchft_lighthouse` at the "
-            "hub's place, `init_sync=False` as its docs say for equal first parameters.",
+            "hub's place, `init_sync=False` as its docs say for equal first "
+            "parameters.",
             "rank 0's replica in the step that averaged",
         ),
         Peer(
@@ -62,7 +63,7 @@ PEERS = {
             "torchft DiLoCo",
             "torchft",
             "torchft",
-            (5, 20, 100),
+            (20, 100),
             "`DiLoCo(manager, [model], inner, outer, sync_every)` with the outer "
             "optimizer of its example, SGD with rate 0.7, momentum 0.9, Nesterov; "
             "its example's `sync_every` is 20. The manager is as for LocalSGD.",

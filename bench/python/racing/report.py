@@ -30,10 +30,10 @@ head), AdamW 1e-3, batches of 8, on the bytes of Debian's common licences: the l
 tenth of each is held out, the rest is cut into {nodes} contiguous shards, one a node.
 All peers start from the same parameters and give the same batch to the same iteration
 of a node. {nodes} processes, one thread each, share {cores} cores; each is in a network
-namespace, and all are on a switch whose ports are token buckets, full duplex, of 10,
-100 or 1000 Mbit/s; servers have a port of their own. The clock starts when all nodes have
-joined, at the first step. Parameters are saved about once a second during the run, and
-judged after it. Each arm ran once, for {seconds:g} s.
+namespace, and all are on a switch whose ports are token buckets, full duplex, of the
+rates below; servers have a port of their own. The clock starts when all nodes have
+joined, at the first step. Parameters are saved forty times in a run, and judged after
+it. Each arm ran once, for {seconds:g} s.
 
 ![Held-out loss over time](race.svg)
 """

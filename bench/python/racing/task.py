@@ -115,8 +115,9 @@ def loss_of(model: nn.Module, batch: Tensor) -> Tensor:
 
 
 def held_out_loss(model: nn.Module) -> float:
-    """Over every window of the held-out part, none of which overlap."""
+    """Over every third window of the held-out part: 122 of 65 bytes."""
     _, held_out = parts()
-    windows = held_out[: len(held_out) // (CONTEXT + 1) * (CONTEXT + 1)]
+    whole = len(held_out) // (CONTEXT + 1) * (CONTEXT + 1)
+    windows = held_out[:whole].view(-1, CONTEXT + 1)[::3]
     with torch.no_grad():
-        return float(loss_of(model, windows.view(-1, CONTEXT + 1)))
+        return float(loss_of(model, windows))
