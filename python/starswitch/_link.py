@@ -296,6 +296,7 @@ class Link:
         self._options = options
         self._handle: Any = None
         self._unhook: list[Callable[[], None]] = []
+        self._watchers: list[Any] = []  # a Sampler: hears of steps, and of detach
         self._pending: _Pending | None = None
         self._samples = 0
         self._accuracy = -1.0
@@ -416,6 +417,8 @@ class Link:
         self._ranks = self._find_ranks = None
         if self._handle is None:
             return
+        for watcher in self._watchers:
+            watcher._before_detach()
         limit = self._options.leave_within if within is None else within
         until = time.monotonic() + limit
         self._look()
@@ -571,6 +574,8 @@ class Link:
     def _step(self) -> None:
         if self._swapped:
             raise StarswitchError("a step inside `with link.center()`: leave it first")
+        for watcher in self._watchers:
+            watcher._before_step(self._samples or None)
         progress = self._progress
         progress.loss = self._parameters.take_loss()
         progress.samples = self._samples or 1

@@ -310,10 +310,10 @@ class JaxLink(Link):
         and inside `with link.center():` those of the hub."""
         return self._parameters.params
 
-    def detach(self, within: float | None = None) -> None:
+    def detach(self, within: float | None = None, *, exiting: bool = False) -> None:
         if self._parameters.deleted:
             self._offered_at = self._iteration  # they cannot be read any more
-        super().detach(within)
+        super().detach(within, exiting=exiting)
 
 
 def attach(

@@ -1,2 +1,395 @@
+"""Which samples this node trains on.
+
+    sampler = starswitch.Sampler(dataset, link, batch_size=64)
+    loader = DataLoader(dataset, batch_size=64, sampler=sampler, num_workers=4)
+    for epoch in range(10):
+        for x, y in loader:
+            ...
+            optimizer.step()
+
+A hub with --tasks cuts an epoch into parts and keeps a ledger of them. A part is
+a node's until all of its samples have been stepped on, which is told before the
+link's step of its last iteration, or until the node is lost, when another gets
+it. So each sample is trained on once per epoch, whatever dies; fast nodes do
+more parts. Without such a hub each node goes through a share of its own, one n-th
+of n nodes; alone, through all.
+
+A loader with workers draws samples long before they are trained on, and so a
+sample counts as trained on when the optimizer has stepped: samples are drawn and
+trained on in the same order, and `batch_size` and `accumulate`, or
+`link.report(samples=len(x))`, say how many of them a step is. What was drawn and
+not trained on (a last batch that drop_last leaves out, a loop that was left) is
+drawn again in the next pass.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections import deque
+from collections.abc import Iterator, Sized
+from ctypes import byref, sizeof
+from dataclasses import dataclass
+from typing import Any
+
+from . import _library as c
+from ._link import Link
+
+LOOK_EVERY = 64  # draws between two looks at the link
+IDLE = 0.005  # seconds of an iteration that trains on nothing
+FIRST_TASK = 5.0  # seconds within which a hub with tasks gives the first
+MASK = (1 << 64) - 1
+
+
+class Order:
+    """A permutation of 0..n-1 that needs no memory: a Feistel network over the
+    smallest rectangle that holds n (Black and Rogaway, Ciphers with arbitrary
+    finite domains, 2002), walked until it is inside. The same on all machines."""
+
+    def __init__(self, n: int, seed: int, epoch: int) -> None:
+        self._n = n
+        self._wide = math.isqrt(max(0, n - 1)) + 1
+        self._high = max(1, -(-n // self._wide))
+        digest = hashlib.blake2b(f"{seed}/{epoch}".encode(), digest_size=48).digest()
+        keys = [int.from_bytes(digest[i : i + 8], "little") for i in range(0, 48, 8)]
+        self._keys = list(zip(keys[::2], keys[1::2], strict=True))
+
+    def __getitem__(self, i: int) -> int:
+        wide, high = self._wide, self._high
+        while True:
+            high_part, low_part = divmod(i, wide)
+            for one, other in self._keys:
+                low_part = (low_part + _mix(high_part, one)) % wide
+                high_part = (high_part + _mix(low_part, other)) % high
+            i = low_part + wide * high_part
+            if i < self._n:
+                return i
+
+
+def _mix(value: int, key: int) -> int:
+    x = (value * 0x9E3779B97F4A7C15 + key) & MASK
+    x ^= x >> 29
+    return (x * 0xBF58476D1CE4E5B9 & MASK) >> 32
+
+
+@dataclass(eq=False)
+class Task:
+    """A part of an epoch, as the hub gave it."""
+
+    id: int
+    epoch: int
+    part: int
+    parts: int
+    left: int = 0  # samples not trained on yet
+    given: int = 1  # times, as the library counts
+    lost: bool = False  # the hub gives it to another
+
+    def places(self, n: int) -> range:
+        """Where its samples are in the epoch's order."""
+        return range(n * self.part // self.parts, n * (self.part + 1) // self.parts)
+
+
+@dataclass
+class _Drawn:
+    """A sample that was drawn and perhaps not trained on."""
+
+    index: int
+    task: Task | None
+    behind: tuple[int, int] = (0, 0)  # epoch and position to go on from after it
+
+
 class Sampler:
-    pass
+    """Numbers of samples, for a DataLoader's `sampler`; torch is not needed.
+
+    data: a dataset, or anything that has a length, or the length.
+    link: of `starswitch.attach`; None: this node is alone.
+    batch_size, accumulate: samples of a batch, and batches of a step. Without
+        batch_size a step is what `link.report(samples=...)` says, and without
+        that all that was drawn so far: right for loaders that draw no sample
+        ahead (num_workers=0).
+    shuffle, seed: each epoch has an order of its own, told by seed and epoch and
+        by nothing else; the seed must be the same on all nodes.
+    fill: while the hub has no task to give, as at the end of an epoch until the
+        others' progress has been merged, train on (True) samples of the node's
+        own share, so that nothing waits; or (False) on nothing: then a pass ends
+        whenever there is no task, the next one begins when there is, and a loop
+        is `while not sampler.over: for x, y in loader: ...`.
+
+    A pass is an epoch of the hub's, as much of it as this node does; when the
+    run's last epoch is done, `over` is true and passes are empty.
+    """
+
+    def __init__(
+        self,
+        data: Sized | int,
+        link: Link | None = None,
+        *,
+        batch_size: int | None = None,
+        accumulate: int = 1,
+        shuffle: bool = True,
+        seed: int = 0,
+        fill: bool = True,
+    ) -> None:
+        self._n = data if isinstance(data, int) else len(data)
+        if self._n < 1:
+            raise ValueError("there are no samples")
+        if (batch_size is not None and batch_size < 1) or accumulate < 1:
+            raise ValueError("batch_size and accumulate must be at least 1")
+        self._link = link
+        self._step = None if batch_size is None else batch_size * accumulate
+        self._shuffle, self._seed, self._fill = shuffle, seed, fill
+        self._epoch = 0  # of the next pass
+        self._pass = 0
+        self._shard, self._shards = 0, 1
+        self._resume = 0  # a position in the node's own share
+        self._at = (0, 0)  # epoch and position: all before was trained on
+        self._drawn: deque[_Drawn] = deque()
+        self._tasks: dict[int, Task] = {}
+        self._hand: Task | None = None  # of the next epoch
+        self._trained_count = 0
+        self._told = 0  # samples reported for the next step, counted already
+        self._reports: bool | None = None  # whether the loop reports samples
+        self._deferred = 0  # samples of the first step, until that is known
+        self._attached = False
+        self._since: float | None = None  # the hub is there and has given none
+        self._tasks_over = False
+        self._given_any = False
+        if link is not None:
+            for former in link._watchers:
+                former._before_detach()  # a notebook's cell that ran before
+            link._watchers[:] = [self]
+        self._look()
+
+    # ---- what torch asks ----
+
+    def __len__(self) -> int:
+        """Samples of a pass, as far as that is known: the node's share."""
+        return max(0, -(-(self._n - self._shard) // self._shards))
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next pass has this epoch's order; without it, the next one's. The
+        order of tasks is by the hub's epochs."""
+        if epoch != self._epoch:
+            self._epoch, self._resume = epoch, 0
+
+    def __iter__(self) -> Iterator[int]:
+        self._pass += 1
+        return self._draw(self._pass)
+
+    @property
+    def over(self) -> bool:
+        """The run has ended: the hub's last epoch is done, or it was told to."""
+        if self._link is not None and self._link._advice == c.star_advice.STAR_STOP:
+            return True
+        return self._tasks_over
+
+    # ---- drawing ----
+
+    def _draw(self, number: int) -> Iterator[int]:
+        own = self._own_share(self._epoch, self._resume)
+        self._at = (self._epoch, self._resume)
+        self._epoch, self._resume = self._epoch + 1, 0
+        self._settle()
+        again = [one for one in self._drawn if one.task and not one.task.lost]
+        self._drawn.clear()
+        stuck = bool(again) and self._trained_count == 0
+        self._trained_count = 0
+        for one in again:
+            if one.task is None or one.task.lost:
+                continue
+            self._drawn.append(one)
+            yield one.index
+            if number != self._pass:
+                return
+        epoch: int | None = None
+        while number == self._pass:
+            self._look()
+            task = self._next_task()
+            if task is not None and epoch is not None and task.epoch > epoch:
+                self._hand = task
+                break
+            if task is not None:
+                epoch = task.epoch
+                yield from self._draw_task(task, number)
+            elif self.over and self._given_any:
+                break
+            elif self._fill or stuck or not self._expects_tasks():
+                place = next(own, None)
+                if place is None:
+                    break
+                yield place
+                stuck = stuck and any(one.task for one in self._drawn)
+            elif self._drawn:
+                return  # so that the loader hands out what it holds
+            else:
+                self._idle()
+
+    def _draw_task(self, task: Task, number: int) -> Iterator[int]:
+        order = Order(self._n, self._seed, task.epoch) if self._shuffle else None
+        for place in task.places(self._n):
+            if task.lost or number != self._pass:
+                return
+            index = place if order is None else order[place]
+            self._drawn.append(_Drawn(index, task))
+            yield index
+            if place % LOOK_EVERY == 0:
+                self._look()
+
+    def _own_share(self, epoch: int, position: int) -> Iterator[int]:
+        """Every n-th of the epoch's order, for n nodes; from where they are when
+        their number changes."""
+        order = Order(self._n, self._seed, epoch) if self._shuffle else None
+        while True:
+            position += (self._shard - position) % self._shards
+            if position >= self._n:
+                return
+            index = position if order is None else order[position]
+            position += 1
+            behind = (epoch, position)
+            if position + (self._shard - position) % self._shards >= self._n:
+                behind = (epoch + 1, 0)
+            if self._is_live():
+                self._drawn.append(_Drawn(index, None, behind))
+            else:
+                self._at = behind
+            yield index
+
+    def _idle(self) -> None:
+        assert self._link is not None
+        time.sleep(IDLE)
+        self._link.step()
+
+    # ---- tasks ----
+
+    def _is_live(self) -> bool:
+        return self._link is not None and self._link._handle is not None
+
+    def _expects_tasks(self) -> bool:
+        """Whether to wait for a task: the hub has given some, or is new."""
+        if not self._is_live():
+            return False
+        if self._given_any:
+            return True
+        if not self._attached:
+            return False
+        if self._since is None:
+            self._since = time.monotonic()
+        return time.monotonic() - self._since < FIRST_TASK
+
+    def _next_task(self) -> Task | None:
+        if self._hand is not None:
+            task, self._hand = self._hand, None
+            if not task.lost:
+                return task
+        if not self._is_live():
+            return None
+        assert self._link is not None
+        raw = c.star_task(size=sizeof(c.star_task))
+        answer = self._link._lib.star_task_next(self._link._handle, byref(raw))
+        if answer == c.star_next.STAR_TASKS_OVER:
+            self._tasks_over = True
+            return None
+        if answer != c.star_next.STAR_TASK:
+            return None
+        self._given_any = True
+        known = self._tasks.get(raw.id)
+        if known is not None:  # the hub has forgotten that it is ours, and again is
+            known.given += 1
+            return self._next_task()
+        task = Task(raw.id, raw.epoch, raw.part, raw.parts)
+        task.left = len(task.places(self._n))
+        self._tasks[task.id] = task
+        if not task.left:  # more parts than samples
+            self._end(task, True)
+            return self._next_task()
+        return task
+
+    def _end(self, task: Task, ok: bool) -> None:
+        self._tasks.pop(task.id, None)
+        task.lost = not ok
+        if self._link is None or self._link._handle is None:
+            return
+        for _ in range(task.given):
+            self._link._lib.star_task_done(self._link._handle, task.id, int(ok))
+
+    def _look(self) -> None:
+        """Whose share is what, and whether the hub is there: one that was lost
+        gives this node's tasks to others."""
+        if not self._is_live():
+            return
+        assert self._link is not None
+        state = self._link.state()
+        if state.shards and state.shard < state.shards:
+            self._shard, self._shards = state.shard, state.shards
+        if self._attached and not state.attached:
+            for task in list(self._tasks.values()):
+                self._end(task, False)
+        self._attached = state.attached
+
+    # ---- what the link tells ----
+
+    def _before_step(self, reported: int | None) -> None:
+        """The samples of an iteration have been trained on. `reported`: how many
+        of them, if the loop said so."""
+        if self._step is not None:
+            self._trained(self._step)
+        elif reported is not None:
+            self._reports = True
+            self._trained(reported - self._told)
+            self._told = self._deferred = 0
+        elif self._reports is None and not self._deferred:
+            self._deferred = len(self._drawn)  # a report may come behind the step
+        elif not self._reports:
+            self._reports = False
+            self._trained(len(self._drawn))
+
+    def _settle(self) -> None:
+        """Counts what was reported behind the last step."""
+        if self._step is not None or self._link is None:
+            return
+        reported = self._link._samples
+        if reported:
+            self._trained(reported - self._told)
+            self._told = reported
+        elif self._reports is None:
+            self._trained(self._deferred)
+        self._deferred = 0
+
+    def _trained(self, samples: int) -> None:
+        for _ in range(min(samples, len(self._drawn))):
+            one = self._drawn.popleft()
+            self._trained_count += 1
+            task = one.task
+            if task is None:
+                self._at = one.behind
+                continue
+            task.left -= 1
+            if not task.left and not task.lost:
+                self._end(task, True)
+
+    def _before_detach(self) -> None:
+        self._settle()
+        for task in list(self._tasks.values()):
+            self._end(task, False)
+
+    # ---- saving ----
+
+    def state_dict(self) -> dict[str, int]:
+        """Where this node is in its own share of the epoch: what was trained on,
+        not what was drawn. Tasks are in the hub's ledger."""
+        return {
+            "format": 1,
+            "epoch": self._at[0],
+            "position": self._at[1],
+            "seed": self._seed,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next pass goes on where that one was."""
+        if state.get("format") != 1:
+            raise ValueError("this is no state of a starswitch Sampler")
+        if state["seed"] != self._seed:
+            raise ValueError(f"the seed was {state['seed']} and is {self._seed}")
+        self._epoch, self._resume = int(state["epoch"]), int(state["position"])
+        self._at = (self._epoch, self._resume)

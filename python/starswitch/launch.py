@@ -1,0 +1,379 @@
+"""A hub and several nodes on this PC, as programs of their own.
+
+    import starswitch
+    result = starswitch.launch_local(nodes=4, script="train.py",
+                                     hub_options={"policy": "diloco"})
+    print(result.codes)
+
+The script is one that trains, with starswitch's two lines or without; it finds
+the hub in its environment. In a notebook or a test, a function of a module does
+as well: launch_local(nodes=2, script=train, args=[0.1]).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from ._programs import program_path
+from .errors import StarswitchError
+
+START = 20.0  # seconds that a hub may take until it listens
+GRACE = 5.0  # seconds between asking a program to end and ending it
+HubOptions = Mapping[str, Any] | Sequence[Any]
+_environment = threading.Lock()  # held while a process is spawned
+
+
+@dataclass
+class Launched:
+    """What became of the programs."""
+
+    codes: dict[str, int | None]
+    """Exit code by node (negative: the signal that ended it), None: not known."""
+    hub: int | None
+    """The hub's exit code; 1: its run ended without reaching its --goal."""
+    address: str
+    """Where the hub listened, "127.0.0.1:7541"."""
+    seconds: float
+    """From the start of the hub to the end of all."""
+    timed_out: bool = False
+    text: dict[str, str] = field(default_factory=dict, repr=False)
+    """By name, what each wrote; with `logs` the files have it."""
+
+    @property
+    def ok(self) -> bool:
+        """All nodes ended with 0, in time."""
+        return not self.timed_out and all(code == 0 for code in self.codes.values())
+
+    def check(self) -> Launched:
+        """Itself; StarswitchError: it is not ok."""
+        if self.timed_out:
+            raise StarswitchError(f"not done within the time given: {self.codes}")
+        for name, code in self.codes.items():
+            if code != 0:
+                tail = "\n".join(self.text.get(name, "").splitlines()[-5:])
+                raise StarswitchError(f"{name} ended with code {code}\n{tail}")
+        return self
+
+
+class _Program(Protocol):
+    """A process, started either way."""
+
+    @property
+    def pid(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def kill(self, sign: int) -> None: ...
+
+
+class _Child:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def kill(self, sign: int) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(sign)
+
+
+class _Spawned:
+    def __init__(self, process: Any) -> None:
+        self._process = process
+
+    @property
+    def pid(self) -> int | None:
+        pid: int | None = self._process.pid
+        return pid
+
+    def poll(self) -> int | None:
+        code: int | None = self._process.exitcode
+        return code
+
+    def kill(self, sign: int) -> None:
+        if self._process.exitcode is None and self._process.pid:
+            os.kill(self._process.pid, sign)
+
+
+def free_port() -> int:
+    """The first of two ports of loopback, side by side, that nobody uses now."""
+    while True:
+        with socket.socket() as one, socket.socket() as two:
+            one.bind(("127.0.0.1", 0))
+            port = int(one.getsockname()[1])
+            try:
+                two.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+def _words(options: HubOptions) -> list[str]:
+    """{"every": 20, "dylu": True} as --every 20 --dylu."""
+    if not isinstance(options, Mapping):
+        return [str(one) for one in options]
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(str(value))
+    return words
+
+
+def _call(sink: Any, function: Callable[..., Any], args: Sequence[Any]) -> None:
+    """In a process that was spawned for a function: what it writes goes to who
+    launched it. Ctrl-C is theirs to pass on."""
+    os.setpgid(0, 0)
+    os.dup2(sink.fileno(), 1)
+    os.dup2(sink.fileno(), 2)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    function(*args)
+
+
+class _Star:
+    """The programs of one launch, and the threads that read what they write."""
+
+    def __init__(self, logs: Path | None, show: bool) -> None:
+        self._logs, self._show = logs, show
+        self._lines: dict[str, list[str]] = {}
+        self._readers: list[threading.Thread] = []
+        self.programs: dict[str, _Program] = {}
+        self._width = 0
+
+    def start(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], own: bool
+    ) -> None:
+        """`own`: its output is this process's, as a table on a terminal is."""
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=None if own else subprocess.PIPE,
+            stderr=None if own else subprocess.STDOUT,
+            env=dict(env),
+            start_new_session=True,  # Ctrl-C is ours to pass on
+        )
+        self.programs[name] = _Child(process)
+        if process.stdout is not None:
+            self._read(name, process.stdout)
+
+    def spawn(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        env: Mapping[str, str],
+    ) -> None:
+        context = multiprocessing.get_context("spawn")
+        source, sink = context.Pipe(duplex=False)
+        process = context.Process(
+            target=_call, args=(sink, function, args), name=name, daemon=False
+        )
+        # What is imported before `function` is called must see it already.
+        with _environment:
+            before = dict(os.environ)
+            os.environ.update(env)
+            try:
+                process.start()
+            finally:
+                os.environ.clear()
+                os.environ.update(before)
+        sink.close()
+        self.programs[name] = _Spawned(process)
+        self._read(name, os.fdopen(os.dup(source.fileno()), "rb"))
+        source.close()
+
+    def _read(self, name: str, stream: IO[bytes]) -> None:
+        self._lines[name] = []
+        self._width = max(self._width, len(name))
+        reader = threading.Thread(
+            target=self._pump, args=(name, stream), name=f"log of {name}", daemon=True
+        )
+        self._readers.append(reader)
+        reader.start()
+
+    def _pump(self, name: str, stream: IO[bytes]) -> None:
+        file = None if self._logs is None else open(self._logs / f"{name}.log", "wb")
+        with stream:
+            for raw in stream:
+                line = raw.decode(errors="replace")
+                self._lines[name].append(line)
+                if file is not None:
+                    file.write(raw)
+                    file.flush()
+                elif self._show:
+                    print(f"{name:{self._width}} | {line}", end="", flush=True)
+        if file is not None:
+            file.close()
+
+    def text(self, name: str) -> str:
+        return "".join(self._lines.get(name, []))
+
+    def texts(self) -> dict[str, str]:
+        return {name: self.text(name) for name in self._lines}
+
+    def running(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if self.programs[name].poll() is None]
+
+    def wait(self, names: Sequence[str], seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while self.running(names):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def end(self, names: Sequence[str], *signs: int) -> None:
+        """Asks them to end, by one signal after the other."""
+        for sign in signs:
+            for name in self.running(names):
+                self.programs[name].kill(sign)
+            if self.wait(names, GRACE):
+                return
+        for name in self.running(names):
+            self.programs[name].kill(signal.SIGKILL)
+        self.wait(names, GRACE)
+
+    def close(self) -> None:
+        """Ends what runs, nodes before their hub, and reads to the end."""
+        nodes = [name for name in self.programs if name != "hub"]
+        self.end(nodes, signal.SIGINT, signal.SIGTERM)
+        if "hub" in self.programs:
+            self.end(["hub"], signal.SIGTERM)
+        for reader in self._readers:
+            reader.join(GRACE)  # a grandchild may hold its end open
+
+
+def _is_open(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, 1.0).close()
+        return True
+    except OSError:
+        return False
+
+
+def _start_hub(
+    star: _Star, options: HubOptions, folder: str, table: bool, env: Mapping[str, str]
+) -> int:
+    words = _words(options)
+    if "--directory" not in words:
+        words += ["--directory", os.path.join(folder, "run")]
+    for _ in range(5):
+        port = free_port()
+        address = f"127.0.0.1:{port}"
+        command = [program_path("starswitch-hub"), "--listen", address, *words]
+        star.start("hub", command, env, own=table)
+        until = time.monotonic() + START
+        while time.monotonic() < until:
+            if star.programs["hub"].poll() is not None:
+                break  # a port may have been taken meanwhile
+            if _is_open(("127.0.0.1", port)):
+                return port
+            time.sleep(0.02)
+        if star.programs["hub"].poll() != 69:
+            break
+    raise StarswitchError(f"the hub does not start: {star.text('hub').strip()}")
+
+
+def launch_local(
+    nodes: int | Sequence[str] = 2,
+    script: str | os.PathLike[str] | Callable[..., Any] = "train.py",
+    args: Sequence[Any] = (),
+    hub_options: HubOptions = (),
+    *,
+    env: Mapping[str, str] | None = None,
+    node_args: Callable[[int], Sequence[Any]] | None = None,
+    logs: str | os.PathLike[str] | None = None,
+    table: bool = False,
+    show: bool = True,
+    timeout: float | None = None,
+    threads: int | None = None,
+) -> Launched:
+    """Runs a hub and nodes on this PC until all nodes have ended; then the hub is
+    ended. Ctrl-C, an exception or `timeout` ends all.
+
+    nodes: how many, called n1, n2 ...; or their names.
+    script: a Python program; or a function of a module (multiprocessing's spawn
+        imports it: one of a notebook's cells cannot be had).
+    args: its arguments. node_args: more of them, by the node's number from 0.
+    hub_options: {"policy": "diloco", "every": 20}, or words as the hub's --help
+        has them. Its directory is a temporary one unless --directory is there.
+    env: more of the environment. Each node has STARSWITCH_HUB, STARSWITCH_NAME
+        and, from 0, STARSWITCH_NODE, such as for a seed.
+    logs: a folder for NAME.log and hub.log; else lines go to stdout, behind the
+        name of who wrote them, unless show=False.
+    table: the hub writes to this terminal itself, where it draws its live table.
+    timeout: seconds for all of it.
+    threads: that a node may compute with, OMP_NUM_THREADS; this PC's cores shared
+        among the nodes unless said.
+
+        starswitch.launch_local(4, "train.py", ["--lr", 0.1]).check()
+
+    A node that fails ends no other; `Launched.check` tells. StarswitchError: the
+    hub does not start.
+    """
+    names = (
+        [f"n{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
+    )
+    if not names or len(set(names)) != len(names) or "hub" in names:
+        raise ValueError('nodes must be a number, or different names but "hub"')
+    if threads is None:
+        threads = max(1, (os.cpu_count() or 1) // len(names))
+    folder = tempfile.mkdtemp(prefix="starswitch-")
+    directory = None if logs is None else Path(logs)
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
+    star = _Star(directory, show)
+    begun = time.monotonic()
+    timed_out = False
+    try:
+        # A hub's own options are in its words alone.
+        plain = {k: v for k, v in os.environ.items() if k[:11] != "STARSWITCH_"}
+        port = _start_hub(star, hub_options, folder, table, plain)
+        for i, name in enumerate(names):
+            common = {
+                "STARSWITCH_HUB": f"127.0.0.1:{port}",
+                "STARSWITCH_NAME": name,
+                "STARSWITCH_NODE": str(i),
+                "OMP_NUM_THREADS": str(threads),
+                "PYTHONUNBUFFERED": "1",
+                **(env or {}),
+            }
+            words = [*args, *(node_args(i) if node_args else ())]
+            if callable(script):
+                star.spawn(name, script, words, common)
+            else:
+                command = [sys.executable, os.fspath(script), *map(str, words)]
+                star.start(name, command, {**os.environ, **common}, own=False)
+        timed_out = not star.wait(names, float("inf") if timeout is None else timeout)
+        # A hub whose run has ended saves and sums up by itself.
+        if not timed_out and star.programs["hub"].poll() is None:
+            star.wait(["hub"], 1.0)
+    finally:
+        star.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return Launched(
+        codes={name: star.programs[name].poll() for name in names},
+        hub=star.programs["hub"].poll(),
+        address=f"127.0.0.1:{port}",
+        seconds=time.monotonic() - begun,
+        timed_out=timed_out,
+        text=star.texts(),
+    )

@@ -1,0 +1,398 @@
+"""Which samples a node trains on: each once an epoch, whatever dies."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import starswitch
+from conftest import until
+from starswitch import _library as c
+from starswitch.sampler import Order, Sampler
+
+torch = pytest.importorskip("torch")
+from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
+
+
+class Ledger:
+    """A link whose hub gives out tasks; what is done is noted with what had been
+    trained on by then."""
+
+    def __init__(self, parts: int = 0, epochs: int = 1) -> None:
+        self._handle: Any = object()
+        self._lib = self
+        self._watchers: list[Any] = []
+        self._samples = 0
+        self._advice = c.star_advice.STAR_GO
+        self.attached = True
+        self.shard, self.shards = 0, 1
+        self.parts, self.epochs = parts, epochs
+        self.epoch, self.todo = 0, list(range(parts))
+        self.doing: set[int] = set()
+        self.trained: list[int] = []  # samples, by step
+        self.done: list[tuple[int, int, list[int]]] = []
+        self.failed: list[int] = []
+
+    def state(self) -> starswitch.State:
+        return starswitch.State(
+            attached=self.attached, shard=self.shard, shards=self.shards
+        )
+
+    def star_task_next(self, _: Any, out: Any) -> int:
+        if self.parts and self.epoch == self.epochs:
+            return c.star_next.STAR_TASKS_OVER
+        if not self.todo:
+            return c.star_next.STAR_NO_TASK
+        part = self.todo.pop(0)
+        raw = out._obj
+        raw.id = self.epoch * self.parts + part + 1
+        raw.epoch, raw.part, raw.parts = self.epoch, part, self.parts
+        self.doing.add(raw.id)
+        return c.star_next.STAR_TASK
+
+    def star_task_done(self, _: Any, number: int, ok: int) -> int:
+        if not ok:
+            self.failed.append(number)
+            return 1
+        epoch, part = divmod(number - 1, self.parts)
+        self.done.append((epoch, part, list(self.trained)))
+        self.doing.discard(number)
+        if not self.todo and not self.doing:
+            self.epoch += 1
+            self.todo = list(range(self.parts)) if self.epoch < self.epochs else []
+        return 1
+
+    def step(self, samples: list[int] = [], report: bool = False) -> None:  # noqa: B006
+        """The optimizer has stepped on these."""
+        self.trained += samples
+        for one in self._watchers:
+            one._before_step(len(samples) if report else self._samples or None)
+        self._samples = 0
+
+    def check(self, n: int) -> None:
+        """What is done was trained on, all of it, before it was told."""
+        for epoch, part, trained in self.done:
+            order = Order(n, 0, epoch)
+            wanted = range(n * part // self.parts, n * (part + 1) // self.parts)
+            times = Counter(trained)
+            assert all(times[order[i]] > epoch for i in wanted), (epoch, part)
+
+
+def sampler(n: int, link: Any, **more: Any) -> Sampler:
+    return Sampler(n, link, **more)
+
+
+# ---- orders and shares ----
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 97, 1000, 4097])
+def test_an_order_is_a_permutation_told_by_seed_and_epoch(n: int) -> None:
+    order = [Order(n, 5, 2)[i] for i in range(n)]
+    assert sorted(order) == list(range(n))
+    assert order == [Order(n, 5, 2)[i] for i in range(n)]
+    if n > 90:
+        assert order != [Order(n, 5, 3)[i] for i in range(n)]
+        assert order != [Order(n, 6, 2)[i] for i in range(n)]
+        # No order in it: neighbours are a third of the way apart in the mean.
+        mean = sum(abs(a - b) for a, b in pairwise(order)) / n
+        assert n / 4 < mean < n / 2.4
+
+
+def test_alone_a_pass_is_all_samples_in_the_order_of_its_epoch() -> None:
+    one, other = Sampler(100, seed=3), Sampler(100, seed=3)
+    assert len(one) == 100
+    first, second = list(one), list(one)
+    assert sorted(first) == sorted(second) == list(range(100))
+    assert first != second
+    other.set_epoch(1)
+    assert list(other) == second
+    assert list(Sampler(5, shuffle=False)) == [0, 1, 2, 3, 4]
+    assert list(Sampler([7, 8, 9], shuffle=False)) == [0, 1, 2]
+
+
+def test_nodes_without_tasks_have_shares_of_their_own() -> None:
+    links = [Ledger() for _ in range(3)]
+    for i, link in enumerate(links):
+        link.shard, link.shards = i, 3
+    shares = [sampler(100, link) for link in links]
+    assert [len(one) for one in shares] == [34, 33, 33]
+    drawn = [list(one) for one in shares]
+    assert [len(one) for one in drawn] == [34, 33, 33]
+    assert sorted(chain(*drawn)) == list(range(100))
+
+
+def test_the_share_changes_with_the_members() -> None:
+    link = Ledger()
+    ours = iter(sampler(1000, link))
+    alone = [next(ours) for _ in range(500)]
+    link.shard, link.shards = 1, 2
+    both = list(ours)
+    assert not set(alone) & set(both)
+    assert len(both) == pytest.approx(250, abs=64)  # it looks now and then
+
+
+def test_a_pass_is_taken_up_where_it_was_trained_not_drawn() -> None:
+    link = Ledger()
+    ours = sampler(100, link, batch_size=10)
+    plain = list(Sampler(100))
+    drawing = iter(ours)
+    for _ in range(60):
+        next(drawing)
+    for _ in range(3):
+        link.step()
+    state = ours.state_dict()
+    later = sampler(100, Ledger(), batch_size=10)
+    later.load_state_dict(state)
+    later.set_epoch(0)
+    assert list(later) == plain[30:]
+    assert sorted(later) == list(range(100))  # the next epoch is whole
+    for _ in range(7):
+        link.step()
+        list(drawing)
+    assert ours.state_dict() == {"format": 1, "epoch": 1, "position": 0, "seed": 0}
+    with pytest.raises(ValueError, match="seed"):
+        Sampler(100, seed=1).load_state_dict(state)
+
+
+# ---- tasks, and steps ----
+
+
+def batches(loader: Any) -> Iterator[list[int]]:
+    for (x,) in loader:
+        yield x.tolist()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("accumulate", [1, 3])
+@pytest.mark.parametrize("told", ["batch_size", "before", "behind"])
+def test_a_task_is_done_when_its_samples_have_been_stepped_on(
+    workers: int, drop_last: bool, accumulate: int, told: str
+) -> None:
+    n = 103
+    link = Ledger(parts=9, epochs=3)  # parts of 11 and 12, batches of 8
+    size = 8 if told == "batch_size" else None
+    ours = sampler(n, link, batch_size=size, accumulate=accumulate)
+    loader = DataLoader(
+        TensorDataset(torch.arange(n)),
+        batch_size=8,
+        sampler=ours,
+        num_workers=workers,
+        drop_last=drop_last,
+    )
+    passes = 0
+    while not ours.over and passes < 20:
+        passes += 1
+        held: list[list[int]] = []
+        for x in batches(loader):
+            held.append(x)
+            if told == "before":
+                link._samples += len(x)
+            if len(held) == accumulate:
+                link.step(list(chain(*held)))
+                held = []
+            if told == "behind":
+                link._samples += len(x)
+        if held:
+            link.step(list(chain(*held)))
+    link.check(n)
+    assert ours.over
+    assert Counter((e, p) for e, p, _ in link.done) == Counter(
+        (e, p) for e in range(3) for p in range(9)
+    )
+    assert not link.failed
+    # More: what is drawn again or fills at the end of an epoch, as many as workers
+    # have in flight.
+    assert 3 * n <= len(link.trained) < 3 * n + passes * 60 * accumulate
+
+
+def test_without_a_word_on_samples_all_that_was_drawn_counts() -> None:
+    link = Ledger(parts=4)
+    ours = sampler(40, link)
+    loader = DataLoader(TensorDataset(torch.arange(40)), batch_size=7, sampler=ours)
+    while not ours.over:
+        for x in batches(loader):
+            link.step(x)
+    link.check(40)
+    assert len(link.done) == 4
+
+
+def test_with_nothing_to_do_it_fills_or_does_not() -> None:
+    for fill in (True, False):
+        link = Ledger(parts=4)
+        link.todo = [0, 1]  # the others' are the rest
+        link.doing = {3, 4}
+        ours = sampler(40, link, batch_size=5, fill=fill)
+        drawing = iter(ours)
+        drawn = []
+        for _ in range(20):
+            drawn.append(next(drawing))
+        assert len(set(drawn)) == 20
+        if fill:
+            assert len(list(drawing)) == 40  # its own share: it is alone
+        else:
+            assert not list(drawing)  # so that the loader hands out what it has
+        for _ in range(4):
+            link.step()
+        assert [part for _, part, _ in link.done] == [0, 1]
+
+
+def test_who_waits_lets_iterations_pass_until_there_is_a_task() -> None:
+    link = Ledger(parts=2)
+    link.todo, link.doing = [0], {2}
+    ours = sampler(10, link, batch_size=5, fill=False)
+    assert len(list(ours)) == 5
+    link.step()
+    steps = 0
+
+    def step() -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            link.todo = [1]  # another was lost
+
+    link.step = step  # type: ignore[method-assign]
+    assert len(list(ours)) == 5
+    assert steps == 3
+
+
+def test_a_hub_that_is_lost_gives_the_tasks_to_others() -> None:
+    link = Ledger(parts=4)
+    ours = sampler(400, link, batch_size=10)
+    drawing = iter(ours)
+    for _ in range(50):
+        next(drawing)
+    link.attached = False
+    link.todo = []
+    rest = list(drawing)
+    assert link.failed == [1]
+    assert 400 <= len(rest) <= 400 + 64  # its own share from there on
+    for _ in range(50):
+        link.step()
+    assert not link.done
+
+
+def test_a_task_that_is_given_again_goes_on() -> None:
+    link = Ledger(parts=2)
+    ours = sampler(20, link, batch_size=5)
+    drawing = iter(ours)
+    for _ in range(5):
+        next(drawing)
+    link.todo.insert(0, 0)  # the hub was away, so shortly that nobody has seen it
+    drawn = [next(drawing) for _ in range(15)]
+    for _ in range(4):
+        link.step()
+    assert len(set(drawn)) == 15
+    assert [part for _, part, _ in link.done] == [0, 0, 1]
+
+
+def test_leaving_gives_back_what_was_not_trained_on() -> None:
+    link = Ledger(parts=2)
+    ours = sampler(20, link, batch_size=5)
+    drawing = iter(ours)
+    for _ in range(12):
+        next(drawing)
+    link.step()
+    ours._before_detach()
+    assert link.failed == [1, 2]
+    with pytest.raises(ValueError, match="batch_size"):
+        Sampler(5, batch_size=0)
+    with pytest.raises(ValueError, match="no samples"):
+        Sampler(0)
+
+
+# ---- hubs ----
+
+WORKER = """
+    import sys, time, torch, starswitch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    name, log, n, pause, workers = sys.argv[1:]
+    n, pause = int(n), float(pause)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    link = starswitch.attach(model, optimizer, name=name)
+    link.wait_ready(60)
+    sampler = starswitch.Sampler(n, link, batch_size=16, fill=False)
+    loader = DataLoader(TensorDataset(torch.arange(n)), batch_size=16,
+                        sampler=sampler, num_workers=int(workers))
+    out = open(log, "a", buffering=1)
+    print("begins", flush=True)
+    while not sampler.over:
+        for x, in loader:
+            optimizer.zero_grad()
+            model(torch.ones(len(x), 4)).mean().backward()
+            optimizer.step()
+            print(*x.tolist(), file=out)
+            time.sleep(pause)
+    print("over", link.state().text, flush=True)
+"""
+OPTIONS = ("--policy", "mean", "--every", 5, "--delay", 2, "--init", "hub")
+
+
+def counted(*files: Path) -> Counter[int]:
+    return Counter(
+        int(word)
+        for file in files
+        if file.exists()
+        for word in file.read_text().split()
+    )
+
+
+def test_ef_08_fast_and_slow_nodes_train_on_each_sample_once_an_epoch(
+    hub: Any, script: Any, tmp_path: Path
+) -> None:
+    n = 640
+    hub(*OPTIONS, "--nodes", 2, "--tasks", 20, "--epochs", 2)
+    files = [tmp_path / "fast", tmp_path / "slow"]
+    nodes = [
+        script(WORKER, "fast", files[0], n, 0.005, 2),
+        script(WORKER, "slow", files[1], n, 0.05, 0),
+    ]
+    assert [one.wait() for one in nodes] == [0, 0], nodes[0].text
+    assert counted(*files) == Counter({i: 2 for i in range(n)})
+    fast, slow = (sum(counted(one).values()) for one in files)
+    assert fast > slow > 0
+
+
+def test_ef_08_a_killed_worker_costs_no_sample(
+    hub: Any, script: Any, tmp_path: Path
+) -> None:
+    n = 960
+    one = hub(*OPTIONS, "--nodes", 3, "--tasks", 30, "--epochs", 1)
+    files = [tmp_path / name for name in "abc"]
+    nodes = [script(WORKER, file.name, file, n, 0.03, 0) for file in files]
+    until(lambda: len(counted(files[2])) > 60, 60, "the third trains")
+    nodes[2].kill(signal.SIGKILL)
+    nodes[2].wait()
+    assert [node.wait() for node in nodes[:2]] == [0, 0]
+    times = counted(*files)
+    assert set(times) == set(range(n))
+    others, killed = counted(*files[:2]), counted(files[2])
+    # Of the others each sample is one's; twice is what the third had begun and
+    # what it had not yet offered: its last tasks, of 32 samples each.
+    assert set(others.values()) == {1}
+    assert sum((others & killed).values()) <= 5 * 32
+    one.wait_for("run_ended")
+
+
+def test_ef_08_a_hub_that_is_restarted_costs_no_sample(
+    hub: Any, script: Any, tmp_path: Path
+) -> None:
+    n = 960
+    one = hub(*OPTIONS, "--nodes", 2, "--tasks", 30, "--epochs", 1, "--save", "100ms")
+    files = [tmp_path / name for name in "ab"]
+    nodes = [script(WORKER, file.name, file, n, 0.03, 0) for file in files]
+    until(lambda: len(counted(*files)) > 200, 60, "both train")
+    one.kill()
+    one.start()
+    assert [node.wait() for node in nodes] == [0, 0]
+    times = counted(*files)
+    assert set(times) == set(range(n))
+    # Twice: what was in doing, or done and not yet saved.
+    assert sum(times.values()) < n + 12 * 32
