@@ -14,7 +14,9 @@ import hashlib
 import logging
 import math
 import os
+import socket
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -63,6 +65,7 @@ NAME_BYTES = 63  # of a tensor, in a schema
 TENSORS_MAX = 4096
 TEXT_MAX = 60 * 1024 - 256
 WAIT_SLICE = 0.1  # seconds; Ctrl-C is heard that often
+NAME_AGAIN = 5.0  # seconds between two looks for a hub's name
 GONE = 0.2  # seconds that a goodbye may take when no hub is there
 
 FROZEN = "frozen."
@@ -77,7 +80,7 @@ NO_GRADIENTS = (
 )
 # The programs' options, as attach calls them.
 SPELLINGS = (
-    ("give it --key-file", "give attach its key=, or $STARSWITCH_KEY_FILE"),
+    ("give it --key-file", "give attach its key, or set $STARSWITCH_KEY_FILE"),
     ("is --hub spelt", "is hub= spelt"),
     ("--hub takes", "hub= takes"),
 )
@@ -259,6 +262,14 @@ def pack(tensors: Sequence[Described]) -> list[Described]:
     return packed
 
 
+def _spelt(said: bytes) -> str:
+    """What the library says, in the words of this face."""
+    text = said.decode(errors="replace")
+    for spelt, here in SPELLINGS:
+        text = text.replace(spelt, here)
+    return text
+
+
 def _text(value: str | None) -> bytes | None:
     return None if value is None else os.fsencode(value)
 
@@ -277,6 +288,26 @@ def why_idle() -> str:
     if _is_reimport():
         return "a spawned process reads the script again"
     return ""
+
+
+class _Name:
+    """Looks the names of hubs up until one is known, on a thread of its own."""
+
+    def __init__(self, hubs: str) -> None:
+        self.known = False
+        self.over = False
+        self._hosts = [one.strip().rsplit(":", 1)[0] for one in hubs.split(",")]
+        threading.Thread(target=self._look, name="starswitch", daemon=True).start()
+
+    def _look(self) -> None:
+        while not (self.known or self.over):
+            time.sleep(NAME_AGAIN)
+            for host in self._hosts:
+                try:
+                    socket.getaddrinfo(host.strip("[]"), None)
+                    self.known = True
+                except OSError:
+                    pass
 
 
 class Link:
@@ -313,6 +344,7 @@ class Link:
         self._lib: Any = None
         self._owns = True  # or another rank does
         self._left: Any = None  # what the hub held at detach
+        self._name: _Name | None = None  # looked up, as it is not known yet
         # Until the first step nobody knows whether there is a process group.
         self._find_ranks: Callable[[], Ranks | None] | None = None
         self._ranks: Ranks | None = None
@@ -345,7 +377,9 @@ class Link:
             byref(options), tensors, len(tensors), byref(handle), error, len(error)
         )
         if status != c.star_status.STAR_OK:
-            raise StarswitchError(error.value.decode(errors="replace"))
+            self._not_open(status, error.value.decode(errors="replace"))
+            return
+        self._name = None
         self._handle = handle
         self._progress = c.star_progress(size=sizeof(c.star_progress))
         self._event = c.star_event(size=sizeof(c.star_event))
@@ -354,10 +388,25 @@ class Link:
         _links[self._options.name] = self
         _held.add(self)
 
+    def _not_open(self, status: int, text: str) -> None:
+        """A hub's name that is not known now may be known later, as when that PC
+        is on again; all else is the script's mistake."""
+        if status != c.star_status.STAR_NO_NETWORK:
+            raise StarswitchError(text)
+        text = f"{text} ({self._where()})"
+        if self._options.strict:
+            raise ConnectError(text)
+        if self._name is None:
+            logger.warning("%s", text, extra={"event": "hub_unreached"})
+        self._problem = text
+        self._last = self._last._replace(text=f"training alone; {text}")
+        self._name = _Name(self._options.hub or os.environ.get("STARSWITCH_HUB", ""))
+
     def _tensors(self) -> Any:
         """The tensors as C describes them; sets `_elements`, those of the
-        staging vector, and `_told`, those that the hub hears of. What is not exchanged and yet must be the same on all
-        nodes is the name of one more, of one element that never changes."""
+        staging vector, and `_told`, those that the hub hears of. What is not
+        exchanged and yet must be the same on all nodes is the name of one more,
+        of one element that never changes."""
         packed = pack(self._parameters.described)
         self._elements = sum(one.elements for one in packed)
         fingerprint = _extra(self._parameters, "fingerprint", "")
@@ -415,6 +464,8 @@ class Link:
             unhook()
         self._unhook.clear()
         self._ranks = self._find_ranks = None
+        if self._name is not None:
+            self._name.over, self._name = True, None
         if self._handle is None:
             return
         for watcher in self._watchers:
@@ -451,7 +502,7 @@ class Link:
         """After a fork, in the child: the link is the parent's."""
         self._handle = None
         self._unhook.clear()
-        self._ranks = self._find_ranks = None
+        self._ranks = self._find_ranks = self._name = None
         self._last = self._last._replace(
             attached=False, text="a child of the process that attached"
         )
@@ -562,6 +613,8 @@ class Link:
         if self._find_ranks is not None:
             find, self._find_ranks = self._find_ranks, None
             self._ranks = find()
+        if self._name is not None and self._name.known:
+            self._open()
         if self._handle is not None:
             try:
                 self._step()
@@ -606,7 +659,7 @@ class Link:
         assert ranks is not None
         changed, self._changed = self._changed, False
         verdict = CHANGED if changed else GO
-        if self._owns and self._handle is None:
+        if self._owns and self._handle is None and self._name is None:
             verdict = OVER
         if ranks.share(verdict) == OVER:
             self._ranks = None
@@ -640,9 +693,9 @@ class Link:
         would be wrong from here on, so it leaves and trains on alone."""
         error, self._failure = self._failure, None
         self._leave_now()
+        self._last = self._last._replace(text=f"training alone: {error}")
         if not isinstance(error, Exception) or self._options.strict:
             raise error if error is not None else StarswitchError("internal error")
-        self._last = self._last._replace(text=f"training alone: {error}")
         logger.error("training alone from now on: %s", error)
 
     def _leave_now(self) -> None:
@@ -696,7 +749,7 @@ class Link:
         }
         told["attached"] = bool(state.attached)
         told["name"] = state.name.decode(errors="replace")
-        told["text"] = state.text.decode(errors="replace")
+        told["text"] = _spelt(state.text)
         told["skipped"] = self._skipped + _extra(self._parameters, "late_skips", 0)
         self._last = self._last._replace(**told)
 
@@ -718,11 +771,18 @@ class Link:
     def wait_ready(self, timeout: float | None = None) -> None:
         """Waits until a hub has taken this node in. ConnectError: not within so
         many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not."""
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while self._name is not None:
+            if self._name.known:
+                self._open()
+            elif time.monotonic() >= until:
+                raise ConnectError(self._problem)
+            else:
+                time.sleep(WAIT_SLICE)
         if self._handle is None:
             if not self._owns:
                 return
             raise Closed(self._last.text or "the link was detached")
-        until = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             slice_ = max(0.0, min(WAIT_SLICE, until - time.monotonic()))
             status = self._lib.star_wait(self._handle, slice_)
@@ -746,9 +806,7 @@ class Link:
         return "hub 127.0.0.1:7541, as neither hub= nor $STARSWITCH_HUB is set"
 
     def _say(self, event: c.star_event) -> None:
-        text = event.text.decode(errors="replace")
-        for spelt, here in SPELLINGS:
-            text = text.replace(spelt, here)
+        text = _spelt(event.text)
         level = LEVELS.get(c.star_level(event.level), logging.INFO)
         if level >= logging.WARNING:
             self._problem = text

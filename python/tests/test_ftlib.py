@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 from conftest import Hub, Script, free_port, small_model, until
-
 from starswitch.compat.elasticdl import FAILED, SUCCEEDED, CollectiveCommunicator
 from starswitch.compat.ftlib import (
     BasicFTLib,

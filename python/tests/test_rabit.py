@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Hub, Script
-
 from starswitch import ConnectError, StarswitchError
 from starswitch.compat import rabit
 

@@ -16,6 +16,7 @@ import pytest
 import starswitch
 import torch
 from conftest import PYTHON, small_model, train, until
+from starswitch import _link
 
 OPTIMIZERS: dict[str, Any] = {
     "sgd": lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
@@ -87,6 +88,13 @@ def test_disabled_by_the_environment(monkeypatch: Any, hub: Any) -> None:
 # ---- in a run ----
 
 
+def joined(link: Any, model: Any, optimizer: Any) -> None:
+    """Trains until the node is in the run and has had a result of it."""
+    stop = lambda: link.attached and link.state().applied  # noqa: E731
+    train(model, optimizer, 10**5, link, pause=1e-3, stop=stop)
+    assert stop(), link.state()
+
+
 def test_attached_and_training_within_2_s(hub: Any) -> None:
     hub("--every", 5, "--delay", 2)
     best = 1e9
@@ -95,16 +103,8 @@ def test_attached_and_training_within_2_s(hub: Any) -> None:
         optimizer = torch.optim.SGD(model.parameters(), 0.1)
         begin = time.monotonic()
         link = starswitch.attach(model, optimizer, name=f"n{i}")
-        train(model, optimizer, 10**6, link, pause=1e-3, stop=lambda: link.attached)
+        joined(link, model, optimizer)
         best = min(best, time.monotonic() - begin)
-        train(
-            model,
-            optimizer,
-            10**6,
-            link,
-            pause=1e-3,
-            stop=lambda: link.state().applied >= 2,
-        )
         link.detach()
     assert best < 2, best
 
@@ -158,7 +158,7 @@ def test_hub_killed_and_started_again(hub: Any, sign: int) -> None:
         # A loaded machine switches a thread out for tens of milliseconds, which
         # is no pause of ours: those are rare, so that all but 3 are looked at.
         applied = link.state().applied
-        go(lambda: link.state().applied >= applied + 3)
+        go(lambda applied=applied: link.state().applied >= applied + 3)
     longest = sorted(slow.steps)[-4]
     assert longest < 0.05, sorted(slow.steps)[-8:]
     link.detach()
@@ -228,14 +228,16 @@ def test_strict_raises_when_refused(hub: Any) -> None:
 # ---- errors ----
 
 
-def ready_error(timeout: float = 6, **options: Any) -> Any:
+def ready_error(**options: Any) -> Any:
+    """What wait_ready says once something is known, 20 s at most."""
     link = starswitch.attach(small_model(), **options)
     try:
-        with pytest.raises(starswitch.StarswitchError) as error:
-            link.wait_ready(timeout)
+        end = time.monotonic() + 20
+        while not link._problem and time.monotonic() < end:
+            with pytest.raises(starswitch.StarswitchError) as error:
+                link.wait_ready(0.2)
     finally:
         link.detach(within=0)
-    return error.value
 
 
 def test_five_sentences(hub: Any, monkeypatch: Any, tmp_path: Any) -> None:
@@ -253,7 +255,7 @@ def test_five_sentences(hub: Any, monkeypatch: Any, tmp_path: Any) -> None:
             caller.setblocking(False)
             caller.connect_ex(full.getsockname())
             callers.append(caller)
-        said["timed out"] = ready_error(12, hub=address)
+        said["timed out"] = ready_error(hub=address)
         for caller in callers:
             caller.close()
 
@@ -281,6 +283,8 @@ def test_five_sentences(hub: Any, monkeypatch: Any, tmp_path: Any) -> None:
         assert "--" not in str(error).replace("--lan", "").replace("--listen", "")
     assert "from attach(hub=...)" in str(said["name"])
     assert "no-such-host.invalid" in str(said["name"])
+    with pytest.raises(starswitch.ConnectError):
+        starswitch.attach(small_model(), hub="no-such-host.invalid", strict=True)
     assert "from $STARSWITCH_HUB" in str(said["refused"])
     monkeypatch.delenv("STARSWITCH_HUB")
     assert "neither" in starswitch.attach(small_model())._where()
@@ -290,3 +294,17 @@ def invitation(directory: Any) -> str:
     """The key for nodes that a hub has made."""
     file = directory / "invitation"
     return str(file.read_text().strip())
+
+
+def test_a_name_that_is_known_later(hub: Any, monkeypatch: Any) -> None:
+    one = hub("--every", 2, "--delay", 1)
+    monkeypatch.setattr(_link, "NAME_AGAIN", 0.1)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    link = starswitch.attach(model, optimizer, hub="no-such-host.invalid")
+    train(model, optimizer, 20, link, pause=1e-3)
+    assert not link.attached and "no-such-host" in link.state().text
+    link._options = link._options._replace(hub=one.address)  # the name is known
+    link._name.known = True
+    train(model, optimizer, 10**5, link, pause=1e-3, stop=lambda: link.attached)
+    assert link.attached

@@ -1,0 +1,630 @@
+"""Pitfalls of models: what tensors may be, and what becomes of them."""
+
+from __future__ import annotations
+
+import copy
+import io
+import logging
+import time
+from ctypes import addressof, c_float
+from typing import Any
+
+import pytest
+import starswitch
+import torch
+from conftest import batch, small_model, train, until
+from starswitch import _library as c
+from starswitch._link import Described, pack
+from starswitch.torch import TorchParameters
+
+EVERY = ("--every", 5, "--delay", 2)
+RAW = ("--policy", "mean", "--codec-up", "raw", "--codec-down", "raw")
+
+
+def parameters_of(model: Any, params: str = "trainable") -> TorchParameters:
+    return TorchParameters({"": model}, None, params, "average")
+
+
+def moved(parameters: TorchParameters, keep: float, scale: float, v: Any) -> None:
+    """As the library calls it, in pieces that end inside of tensors."""
+    v = v.contiguous()
+    whole = (c_float * v.numel()).from_address(v.data_ptr())
+    for first in range(0, v.numel(), 37):
+        count = min(37, v.numel() - first)
+        parameters.change(keep, scale, addressof(whole) + 4 * first, first, count)
+
+
+def staged(parameters: TorchParameters) -> Any:
+    assert parameters.begin_copy()()
+    return parameters._staging.clone()
+
+
+def exchange(model: Any, optimizer: Any, link: Any, results: int, step: Any) -> None:
+    """Steps until so many more results have been applied."""
+    goal = link.state().applied + results
+    end = time.monotonic() + 60
+    while link.state().applied < goal:
+        assert time.monotonic() < end, link.state()
+        step()
+        time.sleep(1e-3)
+
+
+def drift(model: Any) -> Any:
+    """A step of a script of its own: no gradients, each parameter moves a bit."""
+
+    def step() -> None:
+        for one in model.parameters():
+            if one.requires_grad:
+                one.grad = torch.full_like(one, 0.01)
+
+    return step
+
+
+@pytest.mark.skipif(not hasattr(c, "star_kind"), reason="the hub merges all alike")
+def test_p01_batchnorm_statistics_by_samples(hub: Any) -> None:
+    hub("--every", 5, "--delay", 2, "--nodes", 2, *RAW)
+    links, models = [], []
+    for i, size in enumerate((30, 10)):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2))
+        optimizer = torch.optim.SGD(model.parameters(), 0.0)
+        link = starswitch.attach(model, optimizer, name=f"n{i}")
+        models.append(
+            (model, optimizer, size, torch.full((size, 1, 5, 5), 1.0 + 8 * i))
+        )
+        links.append(link)
+    for _ in range(10**4):
+        for (model, optimizer, size, x), link in zip(models, links, strict=True):
+            model(x).sum().backward()
+            link.report(samples=size)
+            optimizer.step()
+            optimizer.zero_grad()
+        time.sleep(1e-3)
+        if all(link.state().applied >= 8 for link in links):
+            break
+    one, two = (m[0][1] for m in models)
+    steps = [link.state().iteration for link in links]
+    # Alone they would be at their own means, 8 units apart.
+    own = [float(models[i][0][0](models[i][3]).mean()) for i in (0, 1)]
+    apart = (one.running_mean - two.running_mean).abs().max()
+    assert apart < 0.6 * abs(own[0] - own[1]), (one.running_mean, two.running_mean)
+    tracked = [int(m.num_batches_tracked) for m in (one, two)]
+    assert tracked[0] == tracked[1] or abs(tracked[0] - tracked[1]) <= 5, tracked
+    assert max(tracked) <= max(steps)  # the maximum, no sum
+    for link in links:
+        link.detach()
+
+
+class Tied(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(11, 6)
+        self.middle = torch.nn.Linear(6, 6)
+        self.head = torch.nn.Linear(6, 11, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, x: Any) -> Any:
+        return self.head(torch.tanh(self.middle(self.embed(x))))
+
+
+def test_p02_tied_weights_once(hub: Any, tmp_path: Any) -> None:
+    from safetensors.torch import load_model, save_model
+
+    one = hub(*EVERY, *RAW)
+    torch.manual_seed(0)
+    model = Tied()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    link = starswitch.attach(model, optimizer)
+    assert link._elements == 11 * 6 + 6 * 6 + 6
+    exchange(model, optimizer, link, 4, lambda: (drift(model)(), optimizer.step()))
+    state = link.state()
+    assert state.bytes_up <= (state.offered + 2) * (4 * link._elements + 64)
+    assert model.head.weight is model.embed.weight
+    link.detach()
+    exported = one.export()
+    assert set(exported) == {"embed.weight", "middle.weight", "middle.bias"}
+    other = Tied()
+    other.load_state_dict(exported, strict=False)
+    assert torch.equal(other.head.weight, exported["embed.weight"])
+    file = str(tmp_path / "tied.safetensors")
+    save_model(model, file)
+    load_model(other, file)
+    assert torch.equal(other.head.weight, model.embed.weight)
+    assert torch.equal(other.embed.weight, model.embed.weight)
+
+
+def strided() -> Any:
+    """A model whose parameters lie in memory in every way but plainly."""
+    torch.manual_seed(1)
+    model = torch.nn.Module()
+    conv = torch.randn(4, 3, 5, 5)
+    model.conv = torch.nn.Parameter(conv.to(memory_format=torch.channels_last))
+    model.turned = torch.nn.Parameter(torch.randn(7, 9).t())
+    model.spread = torch.nn.Parameter(torch.randn(6, 20)[:, ::2])
+    return model
+
+
+def twin(model: Any) -> Any:
+    other = torch.nn.Module()
+    for name, one in model.named_parameters():
+        plain = one.detach().clone(memory_format=torch.contiguous_format)
+        setattr(other, name, torch.nn.Parameter(plain))
+    return other
+
+
+def test_p03_strides_stay(hub: Any) -> None:
+    model = strided()
+    other = twin(model)
+    strides = [one.stride() for one in model.parameters()]
+    places = [one.data_ptr() for one in model.parameters()]
+    pairs = [parameters_of(model), parameters_of(other)]
+    assert torch.equal(staged(pairs[0]), staged(pairs[1]))
+    random = torch.Generator().manual_seed(2)
+    for i in range(50):
+        v = torch.randn(pairs[0]._first[-1], generator=random)
+        for one in pairs:
+            moved(one, (1, 0.5, 0)[i % 3], (1, 0.5, 1)[i % 3], v)
+    assert torch.equal(staged(pairs[0]), staged(pairs[1]))
+    # And in a run: the strides stay, and nodes agree with what the hub has.
+    one = hub("--every", 2, "--delay", 1, *RAW)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    link = starswitch.attach(model, optimizer)
+    exchange(model, optimizer, link, 50, lambda: (drift(model)(), optimizer.step()))
+    assert [one.stride() for one in model.parameters()] == strides
+    assert [one.data_ptr() for one in model.parameters()] == places
+    link.detach()
+    for name, value in one.export().items():
+        assert torch.allclose(value, dict(model.named_parameters())[name], atol=1e-5)
+
+
+@pytest.mark.parametrize("how", ["data", "assign", "to"])
+def test_p04_replaced_tensors(hub: Any, how: str) -> None:
+    one = hub(*EVERY, *RAW)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.0)
+    link = starswitch.attach(model, optimizer)
+    exchange(model, optimizer, link, 2, lambda: (drift(model)(), optimizer.step()))
+    fresh = {k: v.detach().clone() + 1 for k, v in model.state_dict().items()}
+    if how == "data":
+        for name, old in model.named_parameters():
+            old.data = fresh[name]
+    elif how == "assign":
+        model.load_state_dict(fresh, assign=True)
+    else:
+        model.to(torch.float64)
+        model.load_state_dict(fresh)
+    # The optimizer's rate is 0: the next offer carries what was put there.
+    exchange(model, optimizer, link, 4, lambda: optimizer.step())
+    link.detach()
+    for name, value in one.export().items():
+        want = model.state_dict()[name].float()
+        assert torch.allclose(value, want, atol=1e-5), name
+        assert torch.allclose(want, fresh[name], atol=1e-5), name
+
+
+def test_p05_lazy_module_is_named() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.LazyLinear(3))
+    with pytest.raises(starswitch.StarswitchError, match=r"1\.weight has no shape yet"):
+        starswitch.attach(model)
+    model(torch.zeros(1, 8))
+    starswitch.attach(model).detach()
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_p05_unfrozen_on_one_of_two_nodes(hub: Any, caplog: Any, strict: bool) -> None:
+    hub(*EVERY)
+    nodes = []
+    for i in range(2):
+        model = small_model()
+        model[0].weight.requires_grad_(False)
+        optimizer = torch.optim.SGD(
+            [one for one in model.parameters() if one.requires_grad], 0.01
+        )
+        link = starswitch.attach(
+            model, optimizer, name=f"n{i}", strict=strict and i == 0
+        )
+        nodes.append((model, optimizer, link))
+
+    def both(steps: int) -> None:
+        for i in range(steps):
+            for model, optimizer, link in nodes:
+                train(model, optimizer, 1, link, first=i, pause=1e-3)
+
+    both(60)
+    model, optimizer, link = nodes[0]
+    assert link.attached
+    model[0].weight.requires_grad_(True)
+    optimizer.add_param_group({"params": [model[0].weight]})
+    before = model[0].weight.detach().clone()
+    with caplog.at_level(logging.ERROR, "starswitch"):
+        if strict:
+            with pytest.raises(
+                starswitch.StarswitchError, match=r"0\.weight was frozen"
+            ):
+                both(500)
+        else:
+            until(lambda: (both(1), not link.attached)[1])
+            assert "0.weight was frozen at attach" in caplog.text
+            assert 'params="all"' in caplog.text
+            assert not torch.equal(before, model[0].weight)
+    assert not link.attached and not optimizer._optimizer_step_post_hooks
+    assert "0.weight" in link.state().text
+    applied = nodes[1][2].state().applied
+    exchange(*nodes[1], 2, lambda: train(nodes[1][0], nodes[1][1], 1, nodes[1][2]))
+    assert nodes[1][2].state().applied > applied
+
+
+def test_p05_group_added_later(hub: Any, caplog: Any) -> None:
+    hub(*EVERY)
+    model = small_model()
+    optimizer = torch.optim.SGD(model[0].parameters(), 0.01)
+    link = starswitch.attach(model, optimizer)
+    optimizer.add_param_group({"params": list(model[2].parameters())})
+    exchange(model, optimizer, link, 2, lambda: train(model, optimizer, 1, link))
+    assert link.attached  # they were exchanged already
+    strange = torch.nn.Parameter(torch.zeros(4))
+    optimizer.add_param_group({"params": [strange]})
+    train(model, optimizer, 50, link, pause=1e-3)
+    assert "(4,)" in caplog.text and not link.attached
+
+
+def test_p05_shape_changed_later(hub: Any, caplog: Any) -> None:
+    hub(*EVERY)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.0)
+    link = starswitch.attach(model, optimizer)
+    exchange(model, optimizer, link, 1, lambda: train(model, optimizer, 1, link))
+    model[2].weight = torch.nn.Parameter(torch.zeros(5, 16))
+    model[2].bias = torch.nn.Parameter(torch.zeros(5))
+    train(model, optimizer, 60, link, pause=1e-3)
+    assert "2.weight has the shape (5, 16) now" in caplog.text
+    assert not link.attached
+
+
+def test_p14_no_torn_snapshot(hub: Any) -> None:
+    """What is offered is what the parameters were in one iteration's hook, though
+    the copy takes some iterations, as from a GPU."""
+    hub("--every", 10, "--delay", 5)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    link = starswitch.attach(model, optimizer)
+    parameters = link._parameters
+    begin, offer = parameters.begin_copy, link._lib.star_offer
+    checked: list[int] = []
+    waiting: list[Any] = []
+
+    def slow() -> Any:
+        begin()
+        values = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+        left = [3]
+        waiting[:] = [(link._iteration, values.double().sum())]
+
+        def complete() -> bool:
+            left[0] -= 1
+            return left[0] < 0
+
+        return complete
+
+    class Library:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(real, name)
+
+        def star_offer(self, handle: Any, iteration: int) -> int:
+            began, checksum = waiting[0]
+            assert began == iteration
+            assert parameters._staging.double().sum() == checksum
+            checked.append(link._iteration - iteration)
+            return int(offer(handle, iteration))
+
+    real, link._lib = link._lib, Library()
+    parameters.begin_copy = slow
+    exchange(model, optimizer, link, 5, lambda: train(model, optimizer, 1, link))
+    assert len(checked) >= 5 and min(checked) >= 1, checked
+    link._lib = real
+
+
+def test_p17_random_state(hub: Any) -> None:
+    import random
+
+    hub("--every", 2, "--delay", 1)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    before = torch.get_rng_state(), random.getstate()
+    link = starswitch.attach(model, optimizer)
+    exchange(model, optimizer, link, 100, lambda: (drift(model)(), optimizer.step()))
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == random.getstate()
+    link.detach()
+
+
+def test_p21_low_precision_against_a_float32_twin() -> None:
+    for dtype in (torch.bfloat16, torch.float16):
+        model = small_model()
+        low = copy.deepcopy(model).to(dtype)
+        model.load_state_dict({k: v.float() for k, v in low.state_dict().items()})
+        pair = [parameters_of(model), parameters_of(low)]
+        random = torch.Generator().manual_seed(3)
+        for i in range(1000):
+            v = torch.randn(pair[0]._first[-1], generator=random) * 1e-5 + 1e-5
+            for one in pair:
+                moved(one, 1, 1, v)
+            if i % 100 == 99:
+                for one in pair:
+                    moved(one, 0.999, 0.001, v)
+        apart = (staged(pair[0]) - staged(pair[1])).abs().max()
+        assert apart < 2e-5, (dtype, apart)
+        # The model itself is the nearest that its precision has.
+        for a, b in zip(model.parameters(), low.parameters(), strict=True):
+            assert torch.allclose(a, b.float(), rtol=2**-8, atol=1e-4)
+        # A resumed script goes on with what the tensors could not hold.
+        again = parameters_of(copy.deepcopy(low))
+        again.load_state_dict(pair[1].state_dict())
+        assert torch.equal(staged(again), staged(pair[1]))
+
+
+def test_p21_in_a_run_small_corrections_are_not_lost(hub: Any) -> None:
+    """One node trains in small steps; a bfloat16 and a float32 node only listen
+    and end at the same place, 1,000 steps later."""
+    hub("--every", 10, "--delay", 2, *RAW)
+    nodes = []
+    for name, rate, dtype in [
+        ("trains", 2e-3, torch.float32),
+        ("low", 0.0, torch.bfloat16),
+        ("twin", 0.0, torch.float32),
+    ]:
+        model = small_model().to(torch.bfloat16).to(dtype)
+        optimizer = torch.optim.SGD(model.parameters(), rate)
+        nodes.append((model, optimizer, starswitch.attach(model, optimizer, name=name)))
+    start = staged(nodes[2][2]._parameters)
+    for _ in range(1000):
+        for model, optimizer, _link in nodes:
+            drift(model)()
+            optimizer.step()
+        time.sleep(5e-4)
+    nodes[0][1].param_groups[0]["lr"] = 0.0
+    for _ in range(200):
+        for _model, optimizer, _link in nodes:
+            optimizer.step()
+        time.sleep(1e-3)
+    low, exact = (staged(node[2]._parameters) for node in nodes[1:])
+    went = (exact - start).abs().max()
+    assert went > 2e-3, went
+    assert (low - exact).abs().max() < 0.02 * went, (low - exact).abs().max()
+
+
+def with_base(seed: int) -> Any:
+    """A frozen base, quantised in part, and an adapter."""
+    torch.manual_seed(seed)
+    base = torch.nn.Linear(8, 16).requires_grad_(False)
+    base.codes = torch.nn.Parameter(
+        torch.randint(0, 255, (64,), dtype=torch.uint8), requires_grad=False
+    )
+    torch.manual_seed(0)
+    return torch.nn.Sequential(base, torch.nn.Linear(16, 3))
+
+
+def test_p22_frozen_part_hashed_not_sent(hub: Any) -> None:
+    one = hub(*EVERY)
+    model = with_base(1)
+    optimizer = torch.optim.SGD(model[1].parameters(), 0.01)
+    link = starswitch.attach(model, optimizer, name="a")
+    assert link._elements == 16 * 3 + 3
+    exchange(model, optimizer, link, 2, lambda: train(model, optimizer, 1, link))
+    names = set(one.export())
+    assert {n for n in names if not n.startswith("frozen.")} == {"1.weight", "1.bias"}
+    same = with_base(1)
+    clock = torch.optim.SGD(same[1].parameters(), 0.01)
+    second = starswitch.attach(same, clock, name="b")
+    exchange(same, clock, second, 1, lambda: train(same, clock, 1, second))
+    other = with_base(2)
+    clock = torch.optim.SGD(other[1].parameters(), 0.01)
+    third = starswitch.attach(other, clock, name="c")
+    with pytest.raises(starswitch.SchemaMismatch) as error:
+        third.wait_ready(20)
+        train(other, clock, 3000, third, pause=1e-3, stop=lambda: third.over)
+        third.wait_ready(1)
+    assert "not trained differs" in str(error.value), error.value
+    assert 'params="all"' in str(error.value)
+
+
+def test_p22_peft(hub: Any) -> None:
+    peft = pytest.importorskip("peft")
+    transformers = pytest.importorskip("transformers")
+    one = hub(*EVERY)
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        n_layer=1, n_head=2, n_embd=16, vocab_size=50, n_positions=16
+    )
+    model = peft.get_peft_model(
+        transformers.GPT2LMHeadModel(config),
+        peft.LoraConfig(r=2, target_modules=["c_attn"], fan_in_fan_out=True),
+    )
+    optimizer = torch.optim.AdamW(
+        [p for p in model.parameters() if p.requires_grad], 0.01
+    )
+    link = starswitch.attach(model, optimizer)
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    assert link._elements == trained
+    x = torch.randint(0, 50, (4, 8), generator=torch.Generator().manual_seed(0))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss = model(input_ids=x, labels=x).loss
+        loss.backward()
+        link.report(loss=loss, samples=4)
+        optimizer.step()
+
+    exchange(model, optimizer, link, 2, step)
+    sent = sum(v.numel() for k, v in one.export().items() if "frozen." not in k)
+    assert sent == trained
+    link.detach()
+
+
+def test_p23_result_during_evaluation(hub: Any) -> None:
+    hub("--every", 5, "--delay", 1)
+    nodes = []
+    for i in range(2):
+        model = small_model(i)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        link = starswitch.attach(model, optimizer, name=f"n{i}")
+        nodes.append((model, optimizer, link))
+
+    def both(steps: int) -> None:
+        for i in range(steps):
+            for model, optimizer, link in nodes:
+                train(model, optimizer, 1, link, first=i, pause=1e-3)
+
+    both(100)
+    model, optimizer, link = nodes[0]
+    # Up to where an offer has just been made, whose result comes meanwhile.
+    offered = link.state().offered
+    until(lambda: (both(1), link.state().offered > offered)[1])
+    x, _ = batch(0)
+    model.eval()
+    with torch.no_grad():
+        first = model(x)
+        time.sleep(0.5)
+        assert torch.equal(first, model(x))
+    applied = link.state().applied
+    optimizer.param_groups[0]["lr"] = 0.0
+    train(model, optimizer, 2, link)
+    assert link.state().applied > applied
+    assert not torch.equal(first, model(x))
+
+
+def test_p30_save_and_copy_while_attached() -> None:
+    import pickle
+
+    model = small_model()
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    link = starswitch.attach(model, optimizer)
+    train(model, optimizer, 3, link)
+    for thing in (model, optimizer):
+        file = io.BytesIO()
+        torch.save(thing, file)
+        file.seek(0)
+        torch.load(file, weights_only=False)
+        copy.deepcopy(thing)
+        torch.save(thing.state_dict(), io.BytesIO())
+    twin_ = copy.deepcopy(model)
+    clock = torch.optim.SGD(twin_.parameters(), 0.1)
+    before = link.state().iteration
+    train(twin_, clock, 3)
+    assert link.state().iteration == before  # the copy is nobody's
+    assert copy.deepcopy({"link": link})["link"] is link
+    with pytest.raises(TypeError, match="belongs to the process that attached"):
+        pickle.dumps(link)
+    file = io.BytesIO()
+    torch.save({"model": model.state_dict(), "link": link.state_dict()}, file)
+    file.seek(0)
+    saved = torch.load(file)  # weights_only: plain types alone
+    link.detach()
+    again = starswitch.attach(model, optimizer, name=saved["link"]["name"])
+    again.load_state_dict(saved["link"])
+    assert again.state().name == saved["link"]["name"]
+
+
+# ---- what tensors may be ----
+
+
+def test_params_all_and_trainable() -> None:
+    model = with_base(1)
+    assert parameters_of(model)._first[-1] == 16 * 3 + 3
+    assert parameters_of(model, "all")._first[-1] == 16 * 3 + 3 + 8 * 16 + 16
+    assert parameters_of(model, "all").fingerprint()  # of the integers
+    assert not parameters_of(small_model()).fingerprint()
+    with pytest.raises(ValueError, match="trainable"):
+        starswitch.attach(model, params="some")
+    with pytest.raises(starswitch.StarswitchError, match="no parameter that trains"):
+        starswitch.attach(small_model().requires_grad_(False))
+
+
+def test_odd_tensors(hub: Any) -> None:
+    one = hub(*EVERY, *RAW)
+    torch.manual_seed(0)
+    model = torch.nn.Module()
+    model.phase = torch.nn.Parameter(torch.randn(3, 4, dtype=torch.complex64))
+    model.empty = torch.nn.Parameter(torch.zeros(0, 5))
+    model.deep = torch.nn.Parameter(torch.randn(1, 2, 1, 2, 1, 2, 1, 2, 1, 3))
+    model.wide = torch.nn.Parameter(torch.randn(5, dtype=torch.float64))
+    model.scalar = torch.nn.Parameter(torch.tensor(2.5))
+    model.codes = torch.nn.Parameter(torch.arange(4), requires_grad=False)
+    model.names = torch.nn.ParameterDict(
+        {
+            ("ä long näme " * 9 + str(i)): torch.nn.Parameter(torch.ones(2, 2) * i)
+            for i in range(3)
+        }
+    )
+    before = {k: v.detach().clone() for k, v in model.named_parameters()}
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], 0.1)
+    link = starswitch.attach(model, optimizer)
+    exchange(model, optimizer, link, 4, lambda: (drift(model)(), optimizer.step()))
+    went = link.state().iteration * 0.001
+    for name, value in model.named_parameters():
+        if value.requires_grad and value.numel():
+            away = (before[name] - value).abs()
+            assert torch.allclose(away, torch.full_like(away, went), atol=1e-3), name
+        else:
+            assert torch.equal(before[name], value)
+    link.detach()
+    exported = one.export()
+    pairs = torch.view_as_real(model.phase.detach())
+    assert torch.allclose(exported["phase"], pairs, atol=1e-5)
+    assert exported["deep"].shape == (1, 48)
+
+
+def test_names_and_numbers_that_a_schema_has_no_room_for() -> None:
+    many = [Described(f"t{i}", (2, 3)) for i in range(5000)]
+    packed = pack(many)
+    assert len(packed) <= 300 and sum(one.elements for one in packed) == 30000
+    assert pack(many) == packed
+    renamed = [*many[:-1], Described("other", (2, 3))]
+    assert pack(renamed)[-1].name != packed[-1].name
+    long = pack([Described("x" * 500 + str(i), (2,)) for i in range(9)])
+    assert len({one.name for one in long}) == 9
+    assert all(len(one.name) <= 63 for one in long)
+
+
+def test_nan_parameters_are_not_offered_and_heal(hub: Any, caplog: Any) -> None:
+    """A node whose parameters are NaN harms nobody; parameters that replace its
+    own heal it."""
+    one = hub(*EVERY)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    link = starswitch.attach(model, optimizer)
+    exchange(model, optimizer, link, 3, lambda: train(model, optimizer, 1, link))
+    with torch.no_grad():
+        model[0].weight[0, 0] = float("nan")
+    with caplog.at_level(logging.INFO, "starswitch"):
+        train(model, optimizer, 60, link, pause=1e-3)
+    assert "its parameters hold NaN or infinity" in caplog.text
+    assert all(bool(p.isfinite().all()) for p in model.parameters())
+    assert one.status()["chunks"]["nonfinite"] == 0
+    assert all(bool(v.isfinite().all()) for v in one.export().values())
+    parameters = parameters_of(model)
+    moved(parameters, 0, 1, torch.ones(parameters._first[-1]))
+    assert all(bool((p == 1).all()) for p in model.parameters())
+    low = small_model().to(torch.bfloat16)
+    with torch.no_grad():
+        low[0].weight.fill_(float("nan"))
+    parameters = parameters_of(low)
+    moved(parameters, 0, 1, torch.ones(parameters._first[-1]))
+    assert all(bool((p == 1).all()) for p in low.parameters())
+
+
+def test_gan_and_wrapped_models() -> None:
+    g, d = small_model(), small_model()
+    optimizer = torch.optim.SGD(g.parameters(), 0.1)
+    link = starswitch.attach({"g": g, "d": torch.nn.DataParallel(d)}, optimizer)
+    names = {one.name for one in link._parameters.described}
+    assert {"g.0.weight", "d.0.weight"} <= names and len(names) == 8
+    link.detach()
+    compiled = torch.compile(g, backend="eager")
+    names = {one.name for one in starswitch.attach(compiled)._parameters.described}
+    assert names == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    with pytest.raises(starswitch.StarswitchError, match="trains none of"):
+        starswitch.attach(d, optimizer)
+    with pytest.raises(starswitch.StarswitchError, match="ends an iteration"):
+        starswitch.attach(d, [optimizer])
+    with pytest.raises(starswitch.StarswitchError, match="meta device"):
+        starswitch.attach(torch.nn.Linear(2, 2, device="meta"))
