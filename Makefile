@@ -171,9 +171,13 @@ demo: ## a hub and four nodes train a real model on this machine
 CHECK = $(MAKE) --no-print-directory -j$(JOBS) BUILD=build/check WERROR=1
 IDLE = chrt -i 0
 check: ## all checks and tests, from nothing: installs, builds, runs
-	@tools/install build demo checks
+check-c: ## the same without Python's: needs Debian's packages only
+check: SECTIONS = python
+check: PYTHON_CHECK = "$(CHECK) python-step"
+check check-c:
+	@tools/install build demo checks $(SECTIONS)
 	@tools/step 1200 build $(CHECK) all programs-for-checks
-	@tools/together "$(CHECK) scripts" \
+	@tools/together "$(CHECK) scripts" $(PYTHON_CHECK) \
 		"$(CHECK) test >build/check/tests.log 2>&1 || \
 			{ cat build/check/tests.log; exit 1; }" \
 		"$(IDLE) tools/step 2400 gate $(CHECK) -k gate; code=\$$?; \
@@ -198,6 +202,19 @@ AT_ONCE = $(shell unshare -n true 2>/dev/null && echo 3 || echo 1)
 scripts: all programs-for-checks ## the tests that are shell scripts
 	@printf '%s\n' $(SCRIPTS) | STAR_BUILD=$(BUILD) xargs -P$(AT_ONCE) -I{} \
 		tools/step 600 {} tools/apart sh {}
+
+# PYTEST="-k wheel -x": some of the tests, and how.
+PYTHON_SECONDS ?= 900
+PYTHON_CHECKS = tools/python-check $(BUILD) $(PYTHON_SECONDS)
+python-check: all ## checks and tests of the Python package, in a venv of its own
+	@$(PYTHON_CHECKS) $(PYTEST)
+# Says what it fetches, and then one line.
+python-step: all
+	@tools/python-venv
+	@tools/step $$(($(PYTHON_SECONDS) + 300)) python $(PYTHON_CHECKS)
+python-venv: ## build/python-venv, where the tests of Python find what they need
+	@tools/install python
+	@tools/python-venv
 
 GATE = layers cycles purity banned size formatted tidy cppcheck symbols \
 	docs-check
@@ -330,7 +347,8 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all attack examples install uninstall deps demo check test \
+.PHONY: all attack examples install uninstall deps demo check check-c test \
+	python-check python-step python-venv \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
 	bench race chaos hub-kills convergence picture clean help

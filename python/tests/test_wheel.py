@@ -203,8 +203,9 @@ TOGETHER = """
     subprocess.run(keys, check=True, capture_output=True)
     what = ["--model", "mlp:2-16-2", "--data", f"{here}/data.csv"]
     hub = subprocess.Popen(
-        [command, "hub", "--listen", address, "--directory", f"{here}/run", "--nodes",
-         "2", "--keys", f"{here}/run/keys", "--every", "10", "--time", "2s", "--json", *what],
+        [command, "hub", "--listen", address, "--directory", f"{here}/run",
+         "--nodes", "2", "--keys", f"{here}/run/keys",
+         "--every", "10", "--time", "2s", "--json", *what],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     nodes = [subprocess.Popen(
         [command, "node", "--hub", address, "--name", name, "--step-time", "5ms",
