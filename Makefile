@@ -206,7 +206,7 @@ scripts: all programs-for-checks ## the tests that are shell scripts
 # PYTEST="-k wheel -x": some of the tests, and how.
 PYTHON_SECONDS ?= 900
 PYTHON_CHECKS = tools/python-check $(BUILD) $(PYTHON_SECONDS)
-python-check: all ## checks and tests of the Python package, in a venv of its own
+python-check: all ## checks and tests of the Python package
 	@$(PYTHON_CHECKS) $(PYTEST)
 # Says what it fetches, and then one line.
 python-step: all
