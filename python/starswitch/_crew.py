@@ -11,7 +11,9 @@ take part, as it lacks what the others have done, and leaves.
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
 import queue
 import struct
 import threading
@@ -24,7 +26,7 @@ from typing import Any
 from . import _library as c
 from ._memory import Place
 from .errors import Closed, StarswitchError
-from .group import SLICE, Group, Message, Request
+from .group import CLOSING, SLICE, Group, Message, Request
 
 logger = logging.getLogger("starswitch")
 Status = c.star_group_status
@@ -32,6 +34,7 @@ Status = c.star_group_status
 HELLO = struct.Struct("=16sqq")  # the run, the rank, collectives done so far
 HUB_PATIENCE = 10.0  # seconds that a hub may be away
 MOMENT = 0.05  # seconds between looks at who is there
+LOOK_EVERY = 1.0  # seconds between looks for lost ranks while messages are waited for
 MAIL_SLICE = 0.001  # seconds between looks at messages that are waited for
 
 
@@ -67,13 +70,11 @@ class Crew:
         self._posts: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._mails = False
         self.over = False
-        me = weakref.ref(self)
-        self._start(_work, self._tasks, "collectives")
-        self._me = me
-
-    def _start(self, run: Callable[..., None], argument: Any, name: str) -> None:
-        thread = threading.Thread(target=run, args=[argument], name=name, daemon=True)
-        thread.start()
+        self._hurries = False
+        self._mail = threading.Lock()  # held while messages are looked after
+        self._looked = 0.0
+        _start(_work, self._tasks)
+        _crews.add(self)
 
     # ---- who is there ----
 
@@ -169,10 +170,11 @@ class Crew:
 
     def _fail(self, error: BaseException) -> BaseException:
         """This, from now on: a run that is not whole cannot go on. The group is
-        left, so that the others need not wait."""
+        left, so that the others need not wait. On the thread for collectives."""
         self._failure = error
         self.ranks = []
-        self.group.leave(2.0)
+        with self._mail:
+            self.group.leave(2.0)
         return error
 
     def _give_up(self, status: int) -> None:
@@ -184,8 +186,12 @@ class Crew:
     # ---- collectives ----
 
     def submit(self, task: Callable[[], None]) -> None:
-        """Has it called on the thread for collectives, after those before it."""
-        self._tasks.put(task)
+        """Has it called on the thread for collectives, after those before it; where
+        that thread is not any more, as in the child of a fork, now."""
+        if self.over:
+            task()
+        else:
+            self._tasks.put(task)
 
     def together(self, act: Callable[[Any], int]) -> bool:
         """Makes a collective, again if members are lost meanwhile and the run is
@@ -214,10 +220,12 @@ class Crew:
     def post(self, begin: Callable[[], Request | None], end: Any) -> None:
         """Has `begin` called on the thread for messages until it returns a request,
         then waits for that; `end(error or None)` is called in the end."""
+        if self.over:
+            end(Closed("this process group is destroyed"))
+            return
         if not self._mails:
             self._mails = True
-            thread = threading.Thread(target=self._carry, daemon=True)
-            thread.start()
+            _start(self._carry)
         self._posts.put((begin, end))
 
     def _carry(self) -> None:
@@ -225,10 +233,33 @@ class Crew:
         while not self.over:
             try:
                 one = self._posts.get(timeout=MAIL_SLICE if pending else 1.0)
-                pending.append([*one, None, time.monotonic() + self.timeout])
+                now = time.monotonic()
+                pending.append([*one, None, now + self.timeout])
+                self._looked = now
             except queue.Empty:
                 pass
-            pending = [one for one in pending if not self._carry_on(one)]
+            with self._mail:
+                pending = [one for one in pending if not self._carry_on(one)]
+            if pending and time.monotonic() - self._looked > LOOK_EVERY:
+                self._looked = time.monotonic()
+                self._tasks.put(self._look_around)
+        for one in pending:
+            one[1](Closed("this process group is destroyed"))
+
+    def _look_around(self) -> None:
+        """Notices that a rank was lost while messages are waited for; on the thread
+        for collectives."""
+        if self._failure is not None or not self.ranks or self.over:
+            return
+        before = self.group.look()
+        status = self.lib.star_group_build(self.group._handle)
+        now = self.group.look()
+        if status > 0 or now.epoch == before.epoch:
+            return
+        if now.size < len(self.ranks) and not self.elastic:
+            words = f"{now.size} of {self.world} ranks are left"
+            self._fail(RankLost(f"{words}: the others were lost"))
+        self.ranks = []  # a hello comes before the next collective
 
     def _carry_on(self, one: list[Any]) -> bool:
         """Whether this message is over."""
@@ -265,20 +296,60 @@ class Crew:
 
     # ---- the end ----
 
+    def hurry(self) -> None:
+        """The program was interrupted: `leave` does not wait for what is asked."""
+        self._hurries = True
+
     def leave(self) -> None:
-        """Says goodbye when the tasks so far are done, or after a moment."""
+        """Says goodbye when what was asked is done, or after a moment."""
         if self.over:
             return
         idle = threading.Event()
         self._tasks.put(idle.set)
         self._tasks.put(None)
-        until = time.monotonic() + HUB_PATIENCE
-        while not idle.wait(SLICE) and time.monotonic() < until:
-            pass
+        until = time.monotonic() + (0.0 if self._hurries else HUB_PATIENCE)
+        while not idle.is_set() and time.monotonic() < until:
+            idle.wait(SLICE)
         self.over = True
-        self.group.interrupt()
-        idle.wait(1.0)
-        self.group.leave(4.0)
+        for _ in range(100):
+            if idle.wait(0.02):
+                break
+            self.group.interrupt()
+        if idle.is_set():
+            with self._mail:
+                self.group.leave(CLOSING)
+        else:
+            self.group._forget()
+
+    def _leave_now(self) -> None:
+        self.hurry()
+        self.leave()
+
+    def _forget(self) -> None:
+        """After a fork, in the child: all is the parent's."""
+        self.over = True
+        self._mail = threading.Lock()
+
+
+_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+def _start(run: Callable[..., None], *arguments: Any) -> None:
+    threading.Thread(target=run, args=arguments, daemon=True).start()
+
+
+def _leave_all() -> None:
+    for crew in list(_crews):
+        crew._leave_now()
+
+
+def _after_fork() -> None:
+    for crew in list(_crews):
+        crew._forget()
+
+
+atexit.register(_leave_all)
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:

@@ -23,7 +23,7 @@ from .errors import StarswitchError
 from .group import SLICE, Request
 
 ReduceOp = dist.ReduceOp
-BaseWork: Any = dist._Work
+BaseWork: Any = dist._Work  # type: ignore[attr-defined]
 BaseGroup: Any = dist.ProcessGroup
 REDUCTIONS = [
     (ReduceOp.SUM, c.star_op.STAR_SUM),
@@ -58,13 +58,21 @@ def _find(table: Sequence[tuple[Any, Any]], op: Any) -> Any:
 class Work(BaseWork):  # type: ignore[misc]
     """A call under way: done when its future is."""
 
-    def __init__(self, tensors: list[torch.Tensor]) -> None:
+    def __init__(self, crew: Crew, tensors: list[torch.Tensor]) -> None:
         super().__init__()
+        self._crew = crew
         self._tensors = tensors
         self._done = threading.Event()
         self._error: BaseException | None = None
-        self._future: torch.futures.Future[Any] = torch.futures.Future()
         self._source = -1
+        self._begun: torch.futures.Future[Any] = torch.futures.Future()
+        # C++, such as DDP's reducer, sees an error only if a callback raises it.
+        self._future = self._begun.then(self._value)
+
+    def _value(self, _: Any) -> list[torch.Tensor]:
+        if self._error is not None:
+            raise self._error
+        return self._tensors
 
     def _end(self, error: BaseException | None) -> None:
         if self._done.is_set():
@@ -73,16 +81,17 @@ class Work(BaseWork):  # type: ignore[misc]
             error = as_runtime_error(error)
         self._error = error
         self._done.set()
-        if isinstance(error, Exception):
-            self._future.set_exception(error)
-        else:
-            self._future.set_result(self._tensors)
+        self._begun.set_result(None)
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
         until = time.monotonic() + timeout.total_seconds() if timeout else None
-        while not self._done.wait(SLICE):
-            if until is not None and time.monotonic() > until:
-                raise RuntimeError(f"not done within {timeout}")
+        try:
+            while not self._done.wait(SLICE):
+                if until is not None and time.monotonic() > until:
+                    raise RuntimeError(f"starswitch: not done within {timeout}")
+        except KeyboardInterrupt:
+            self._crew.hurry()
+            raise
         if self._error is not None:
             raise self._error
         return True
@@ -182,13 +191,13 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
 
     def abort(self) -> None:
         """Leaves; the calls under way fail."""
-        self._crew.group.interrupt()
+        self._crew.hurry()
         self.shutdown()
 
     # ---- calls ----
 
     def _submit(self, result: list[torch.Tensor], act: Callable[[], None]) -> Work:
-        work = Work(result)
+        work = Work(self._crew, result)
 
         def task() -> None:
             try:
@@ -246,7 +255,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
     ) -> dict[int, torch.Tensor]:
         """Bytes of each rank, by rank; `sizes`: how many each place gives."""
         crew = self._crew
-        rooms: list[torch.Tensor] = []
+        rooms: list[Any] = []
         gone: list[Any] = []
 
         def act(handle: Any) -> int:
@@ -475,7 +484,8 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
         whole = self._gather_bytes_now(torch.cat(parts), totals)
         for rank, out in enumerate(outputs):
             if rank in whole:
-                part = whole[rank].split(tables[rank].tolist())[self.rank()]
+                raw: Any = whole[rank]
+                part = raw.split(tables[rank].tolist())[self.rank()]
                 out.copy_(_of_bytes(part, out))
             else:
                 out.zero_()
@@ -485,7 +495,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
     def send(self, tensors: Any, to: int, tag: int = 0) -> Work:
         (tensor,) = _tensors(tensors)
         _on_cpu([tensor])
-        crew, work = self._crew, Work([tensor])
+        crew, work = self._crew, Work(self._crew, [tensor])
         memory = place(tensor)
 
         def begin() -> Request:
@@ -504,7 +514,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
     def recv(self, tensors: Any, source: int | None, tag: int = 0) -> Work:
         (tensor,) = _tensors(tensors)
         _on_cpu([tensor])
-        crew, work = self._crew, Work([tensor])
+        crew, work = self._crew, Work(self._crew, [tensor])
         memory = place(tensor)
 
         def begin() -> Request | None:
