@@ -233,9 +233,11 @@ def ready_error(**options: Any) -> Any:
     link = starswitch.attach(small_model(), **options)
     try:
         end = time.monotonic() + 20
-        while not link._problem and time.monotonic() < end:
+        while True:
             with pytest.raises(starswitch.StarswitchError) as error:
                 link.wait_ready(0.2)
+            if link._problem or time.monotonic() > end:
+                return error.value
     finally:
         link.detach(within=0)
 
