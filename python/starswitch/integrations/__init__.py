@@ -1,0 +1,1 @@
+"""Links for loops that a framework runs: accelerate, huggingface, lightning."""
