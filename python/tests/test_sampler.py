@@ -394,5 +394,5 @@ def test_ef_08_a_hub_that_is_restarted_costs_no_sample(
     assert [node.wait() for node in nodes] == [0, 0]
     times = counted(*files)
     assert set(times) == set(range(n))
-    # Twice: what was in doing, or done and not yet saved.
-    assert sum(times.values()) < n + 12 * 32
+    # Again: what was in doing, or done and not yet saved by a machine that is busy.
+    assert sum(times.values()) < 2 * n
