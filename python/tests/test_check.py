@@ -65,18 +65,24 @@ class Checker:
 
     def run(self, script: str, *options: str, stdin: str = "") -> Checked:
         (self.folder / "train.py").write_text(textwrap.dedent(script))
-        return self.command("--json", "--time", "60", "train.py", *options, stdin=stdin)
+        return self.command(
+            "--json", "--time", "100", "train.py", *options, stdin=stdin
+        )
 
     def command(self, *words: str, stdin: str = "") -> Checked:
         paths = [str(PACKAGE), os.environ.get("PYTHONPATH", "")]
         done = subprocess.run(
             [sys.executable, "-m", "starswitch.check", *words],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            env={
+                **os.environ,
+                "OMP_NUM_THREADS": "1",
+                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            },
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=150,
         )
         return Checked(done.returncode, done.stdout, done.stderr)
 
