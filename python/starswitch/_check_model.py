@@ -131,17 +131,18 @@ def same(value: Any, thing: Any) -> bool:
 
 
 def name_in(frame: FrameType | None, thing: Any) -> str:
-    """How a thing is written in a frame; an attribute of `self` rather than a
-    variable, as other functions know that, too. "": not at all."""
+    """How a thing is written in a frame, rather than what is inside it, as a
+    model in DDP; an attribute of `self` rather than a variable, as other
+    functions know that, too. "": not at all."""
     if frame is None:
         return ""
     names = [
-        name
+        (name, value)
         for name, value in names_in(frame).items()
         if not name.startswith("_") and same(value, thing)
     ]
-    own = [name for name in names if name.startswith("self.")]
-    return next(iter(own or names), "")
+    names.sort(key=lambda one: (one[1] is not thing, not one[0].startswith("self.")))
+    return names[0][0] if names else ""
 
 
 def frames_of(births: list[Birth]) -> list[tuple[FrameType, int]]:

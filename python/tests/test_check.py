@@ -397,6 +397,7 @@ def test_a_process_group_is_run_as_one_rank(check: Checker) -> None:
     assert done.code == 0
     assert done.says("the only one of its ranks")
     assert done.said["models"][0]["wrapper"] == "DistributedDataParallel"
+    assert done.lines[8] == "link = starswitch.attach(ddp, optimizer)"
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
