@@ -27,7 +27,7 @@ class Recorder:
     def __init__(self, folder: Path, rank: int, nodes: int, seconds: float) -> None:
         self.folder, self.rank, self.nodes = folder, rank, nodes
         self.seconds = seconds
-        self.interval = max(1.0, seconds / 40)
+        self.interval = max(1.0, seconds / 25)
         self.started = self.last = 0.0
         self.count = 0
 

@@ -32,7 +32,7 @@ All peers start from the same parameters and give the same batch to the same ite
 of a node. {nodes} processes, one thread each, share {cores} cores; each is in a network
 namespace, and all are on a switch whose ports are token buckets, full duplex, of the
 rates below; servers have a port of their own. The clock starts when all nodes have
-joined, at the first step. Parameters are saved forty times in a run, and judged after
+joined, at the first step. Parameters are saved 25 times in a run, and judged after
 it. Each arm ran once, for {seconds:g} s.
 
 ![Held-out loss over time](race.svg)
