@@ -346,6 +346,18 @@ static void close_all(struct server *server)
     pool_destroy(&server->pool);
 }
 
+/* Asked of a hub that is still starting, these are answered once it runs. Left
+ * as they are they would end it. */
+static void hold_questions(void)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGHUP);
+    (void)sigaddset(&set, SIGUSR1);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static struct server server;
@@ -357,6 +369,7 @@ int main(int argc, char **argv)
     service_keep_memory();
     if (command_run(argc, argv, &code))
         return code;
+    hold_questions();
     service_begin(&server.service);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.help)

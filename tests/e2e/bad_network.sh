@@ -19,6 +19,8 @@ start shim "$bin/starswitch-sim" shim --hub "127.0.0.1:$hub_port" \
     --listen "127.0.0.1:$shim_port" --seed 3 --flip 10 --duplicate 0.02 \
     --swap 0.02 --cut 0.002 --stall 0.0005
 until_ 10 "the proxy listens" said shim "listening on"
+# A signal to a hub that has not begun to run would end it.
+until_ 10 "the hub runs" [ -s "$here/h.out" ]
 port=$shim_port
 node n1
 node n2
@@ -37,9 +39,13 @@ holds 'state["offered"] == sum(c.values()) + state["open"]' ||
     failed "not every chunk has one verdict: $(cat "$state")"
 goes_on 30 n1 n2
 ends h 0 60
-# Who was cut off just then looks for the hub until it is told to end.
+# Who was cut off just then looks for the hub until it is told to end: once, as
+# a second signal would end it at once.
 leaves() {
-    is_over "$1" || ! is_ "$1" attached false || send TERM "$1"
+    is_over "$1" && return
+    [ ! -e "$here/$1.told" ] && is_ "$1" attached false || return
+    : >"$here/$1.told"
+    send TERM "$1" 2>/dev/null || :
     is_over "$1"
 }
 until_ 20 "n1 ends" leaves n1
