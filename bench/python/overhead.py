@@ -21,13 +21,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 PORT = 17641
 
 
-def model_of(width: int):
+def model_of(width: int) -> torch.nn.Sequential:
     import torch
 
     return torch.nn.Sequential(
@@ -49,7 +53,7 @@ def other(width: int) -> None:
     torch.set_num_threads(1)
     model = model_of(width)
     link = starswitch.attach(model, name="other")
-    last = model[-1].bias
+    *_, last = model.parameters()
     while not link.over:
         with torch.no_grad():
             last.add_(1e-5)
@@ -86,18 +90,18 @@ def measure(arguments: argparse.Namespace) -> dict[str, object]:
     times: dict[bool, list[float]] = {True: [], False: []}
     for block in range(2 * arguments.blocks):
         linked = block % 2 == 0
-        link.step = timed if linked else lambda: None  # type: ignore[method-assign]
+        link.step = timed if linked else lambda: None
         for _ in range(50):
             begin = time.perf_counter()
             optimizer.zero_grad()
             loss = torch.nn.functional.cross_entropy(model(x), y)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             if linked:
                 link.report(loss=loss, samples=len(x))
             times[linked].append(time.perf_counter() - begin)
     state = link.state()
-    link.step = hook  # type: ignore[method-assign]
+    link.step = hook
     link.detach()
     with_, without = times[True], times[False]
     return {

@@ -114,7 +114,8 @@ def patch(trainer: Trainer, **options: Any) -> StarswitchCallback:
     if not found:
         trainer.add_callback(callback)
     evaluate = trainer.evaluate
-    if getattr(evaluate, "_starswitch", None) is callback:
+    wrapped_by: object = getattr(evaluate, "_starswitch", None)
+    if wrapped_by is callback:
         return callback
 
     @functools.wraps(evaluate)
