@@ -14,7 +14,7 @@ from typing import Any, cast
 from . import _library as c
 from . import attach
 from ._link import Link, Parameters, State
-from .torch import unwrap
+from .torch import unwrap_optimizer
 
 logger = logging.getLogger("starswitch")
 
@@ -27,6 +27,11 @@ NEAR = 1e-6  # strengths that differ by less are the same
 def is_over(link: Link | None) -> bool:
     """The run has ended. Who was refused trains on alone: for it nothing has."""
     return link is not None and link._advice == c.star_advice.STAR_STOP
+
+
+def is_inert(link: Link) -> bool:
+    """It will never attach: disabled, another rank's, or at its end."""
+    return link._handle is None and link._name is None
 
 
 def number(value: Any) -> str:
@@ -109,7 +114,7 @@ class Check:
             logger.warning("%s: %s", asked.face, remark)
 
     def begin(self, link: Link) -> None:
-        if link._handle is None:
+        if is_inert(link):
             return
         self._link = link
         logger.info(
@@ -157,7 +162,7 @@ class Check:
     def _compare_times(self, state: State) -> None:
         asked = self._asked
         if asked.every in (None, state.every) and asked.delay in (None, state.delay):
-            self._known = True
+            self._known, self._every = True, state.every
             logger.info(
                 "%s: nodes exchange every %d iterations, with a delay of %d, as asked",
                 asked.face,
@@ -253,14 +258,17 @@ def attach_as(
     check = Check(asked)
     # Before the link's own hook, which at the end of a run takes hooks away: who
     # comes behind one that does would be missed by torch.
-    hook = unwrap(optimizer).register_step_post_hook(check.step)
+    clock = unwrap_optimizer(optimizer)
+    if clock is None:
+        raise TypeError(f"{type(optimizer).__name__} is no torch.optim.Optimizer")
+    hook = clock.register_step_post_hook(check.step)
     try:
         link = attach(model, optimizer, **options)
     except BaseException:
         hook.remove()
         raise
     check.begin(link)
-    if link._handle is None:
+    if is_inert(link):
         hook.remove()
     else:
         link._unhook.append(hook.remove)

@@ -153,10 +153,11 @@ class Ranks(Protocol):
 
     def share(self, verdict: int) -> int:
         """Called by all at the end of a step. The owner's verdict, GO, CHANGED
-        (then the others have taken over its parameters) or OVER."""
+        (then the others have taken over its parameters), OVER, or ENDED, with
+        the run."""
 
 
-GO, CHANGED, OVER = range(3)
+GO, CHANGED, OVER, ENDED = range(4)
 
 
 class Options(NamedTuple):
@@ -342,6 +343,7 @@ class Link:
         self._exit_code = 0
         self._problem = ""
         self._lib: Any = None
+        self._stepping = False
         self._owns = True  # or another rank does
         self._left: Any = None  # what the hub held at detach
         self._name: _Name | None = None  # looked up, as it is not known yet
@@ -460,9 +462,10 @@ class Link:
         that is gone. The script's own parameters stay as they are; those of the
         hub can still be had from `center`, unless the process is `exiting`. A
         second call does nothing."""
-        for unhook in self._unhook:
-            unhook()
-        self._unhook.clear()
+        if not self._stepping:  # torch goes through the hooks, and would trip
+            for unhook in self._unhook:
+                unhook()
+            self._unhook.clear()
         self._ranks = self._find_ranks = None
         if self._name is not None:
             self._name.over, self._name = True, None
@@ -616,9 +619,11 @@ class Link:
         if self._name is not None and self._name.known:
             self._open()
         if self._handle is not None:
+            self._stepping = True
             try:
                 self._step()
             finally:
+                self._stepping = False
                 if self._ranks is not None:
                     self._share()
         elif self._ranks is not None:
@@ -660,9 +665,13 @@ class Link:
         changed, self._changed = self._changed, False
         verdict = CHANGED if changed else GO
         if self._owns and self._handle is None and self._name is None:
-            verdict = OVER
-        if ranks.share(verdict) == OVER:
+            ended = self._advice == c.star_advice.STAR_STOP
+            verdict = ENDED if ended else OVER
+        verdict = ranks.share(verdict)
+        if verdict in (OVER, ENDED):
             self._ranks = None
+        if verdict == ENDED:
+            self._advice = c.star_advice.STAR_STOP
 
     def skip(self) -> None:
         """An iteration that changed nothing, as when a gradient scaler has found

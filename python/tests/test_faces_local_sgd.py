@@ -97,7 +97,8 @@ def test_a_hub_that_exchanges_otherwise_is_said_with_the_command(
         assert face.link is not None
         face.link.wait_ready(20)
         # A tournament of 50 iterations has a k of its own, which is not said.
-        train(model, optimizer, 90, pause=0.005)
+        train(model, optimizer, 4000, pause=0.005, stop=lambda: said(caplog))
+        train(model, optimizer, 40, pause=0.005)
         assert len(said(caplog)) == 1
     lines = said(caplog)
     assert len(lines) == 1
@@ -227,8 +228,13 @@ def test_the_end_of_a_run_is_told(hub: Any) -> None:
     with LocalSGD(None, model, optimizer, 2) as face:
         assert face.link is not None
         face.link.wait_ready(20)
-        train(model, optimizer, 500, pause=0.01, stop=lambda: face.over)
+        behind: list[int] = []  # a hook of the script's own, behind the link's
+        optimizer.register_step_post_hook(lambda *_: behind.append(1))
+        losses = train(model, optimizer, 500, pause=0.01, stop=lambda: face.over)
         assert face.over
+        assert len(behind) == len(losses)
+    assert len(optimizer._optimizer_step_post_hooks) == 1
+    assert len(optimizer._optimizer_step_pre_hooks) == 0
 
 
 # ---- accelerate ----

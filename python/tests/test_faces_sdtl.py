@@ -44,7 +44,10 @@ class Worker:
 def ready(link: Link) -> None:
     """Waits until what the node has trained may be offered: the run has first
     parameters, and all that it begins with are there."""
-    until(lambda: "part of the run" in link.state().text, what=link.state().text)
+    try:
+        until(lambda: "part of the run" in link.state().text)
+    except AssertionError:
+        raise AssertionError(f"not part of the run: {link.state()}") from None
 
 
 def together(
@@ -199,7 +202,7 @@ def test_sd_02_a_hub_with_other_settings_is_said_once(
     caplog.set_level(logging.INFO, "starswitch")
     hub("--every", 3, "--delay", 1, "--policy", "easgd")
     worker = Worker(1, "n", comm_period=10, dist_pulling_strength=0.43)
-    for _ in range(12):
+    for _ in range(60):
         together([worker])
     lines = [one for one in said(caplog) if "every 3 iterations" in one]
     assert len(lines) == 1

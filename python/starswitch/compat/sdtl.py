@@ -36,7 +36,7 @@ import torch
 
 from .._faces import Asked, attach_as, is_over, number
 from .._link import Link
-from ..torch import unwrap
+from ..torch import unwrap_optimizer
 
 logger = logging.getLogger("starswitch")
 
@@ -132,7 +132,9 @@ class CommOptimizer:
         if dist_optim_name == "DataParallel":
             _check_data_parallel(world_size)
             return
-        local = unwrap(optimizer)
+        local = unwrap_optimizer(optimizer)
+        if local is None:
+            raise TypeError(f"{type(optimizer).__name__} is no torch.optim.Optimizer")
         self.link = attach_as(
             _asked(
                 dist_optim_name,

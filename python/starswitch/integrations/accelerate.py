@@ -95,9 +95,7 @@ class LocalSGD:
         prepared = list(self._accelerator._optimizers)
         self._by_hand = len(prepared) != 1
         optimizer = None if self._by_hand else prepared[0]
-        self.link = attach(
-            self._accelerator.unwrap_model(self._model), optimizer, **self._options
-        )
+        self.link = attach(self._model, optimizer, **self._options)
         self._check = Check(self._asked)
         self._check.begin(self.link)
         return self

@@ -45,11 +45,11 @@ class StarswitchCallback(TrainerCallback):
 
     options: of `starswitch.attach`: hub, name, key, params, buffers and so on.
 
-    What is reported: samples of each step, batch size times accumulation times
-    processes, and the training loss as often as the Trainer logs it
-    (logging_steps; policies that compare nodes want that to be at most the
-    hub's --every). When the run ends (--goal, --iterations, --time), so does
-    training. `link` is the link, from the beginning of training on.
+    What is reported: samples of each step, batch size times accumulation steps
+    (the link counts those of the PC's other processes), and the training loss as
+    often as the Trainer logs it (logging_steps; policies that compare nodes want
+    that to be at most the hub's --every). When the run ends (--goal, --iterations,
+    --time), so does training. `link` is the link, from the beginning of training on.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -65,9 +65,7 @@ class StarswitchCallback(TrainerCallback):
             raise ValueError(
                 "the Trainer has no model or no optimizer when training begins"
             )
-        self._samples = (
-            args.train_batch_size * args.gradient_accumulation_steps * args.world_size
-        )
+        self._samples = args.train_batch_size * args.gradient_accumulation_steps
         self.link = attach(model, optimizer, **self._options)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -110,12 +108,12 @@ def patch(trainer: Trainer, **options: Any) -> StarswitchCallback:
     found = [one for one in callbacks if isinstance(one, StarswitchCallback)]
     if found and options:
         raise ValueError("the trainer has a StarswitchCallback with its own options")
-    callback: StarswitchCallback = found[0] if found else StarswitchCallback(**options)
+    callback = found[0] if found else StarswitchCallback(**options)
     if not found:
         trainer.add_callback(callback)
     evaluate = trainer.evaluate
-    wrapped_by: object = getattr(evaluate, "_starswitch", None)
-    if wrapped_by is callback:
+    patched: object = getattr(evaluate, "_starswitch", None)
+    if patched is callback:
         return callback
 
     @functools.wraps(evaluate)

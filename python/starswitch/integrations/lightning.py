@@ -19,7 +19,7 @@ import torch
 from .. import attach
 from .._faces import is_over
 from .._link import Link
-from ..torch import unwrap
+from ..torch import unwrap_optimizer
 
 # The one of the two that the script uses, where both are installed.
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ class StarswitchCallback(Callback):
     def on_train_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int
     ) -> None:
-        self._gathered += _samples(batch) * trainer.world_size
+        self._gathered += _samples(batch)
 
     def on_before_optimizer_step(
         self, trainer: Any, pl_module: Any, optimizer: Any
     ) -> None:
-        clock = trainer.optimizers[self._clock]
-        if self.link is None or unwrap(optimizer) is not unwrap(clock):
+        clock = unwrap_optimizer(trainer.optimizers[self._clock])
+        if self.link is None or unwrap_optimizer(optimizer) is not clock:
             return
         if self._gathered:
             self.link.report(samples=self._gathered)
