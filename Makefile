@@ -164,6 +164,13 @@ demo: ## a hub and four nodes train a real model on this machine
 	@$(BUILD_ALL)
 	@STAR_BUILD=$(BUILD) tools/demo.sh
 
+demo-python: ## a hub and four PyTorch scripts (PYTHON=FILE: one with PyTorch)
+	@tools/install build demo
+	@$(BUILD_ALL) -q 2>/dev/null || \
+		echo "Building starswitch: a minute or two the first time."
+	@$(BUILD_ALL)
+	@STAR_BUILD=$(BUILD) tools/demo-python $(DEMO)
+
 # ---- the checks ----
 
 # Everything but the last line only speaks when it fails; the last are CUnit's.
@@ -347,8 +354,8 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all attack examples install uninstall deps demo check check-c test \
-	python-check python-step python-venv \
+.PHONY: all attack examples install uninstall deps demo demo-python \
+	check check-c test python-check python-step python-venv \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
 	bench race chaos hub-kills convergence picture clean help

@@ -131,9 +131,11 @@ def main() -> None:
             step += 1
             if step % 20 == 1:
                 print(f"epoch {epoch}  step {step:5}  loss {loss.item():.3f}")
+            if link.over:  # the hub has ended the run
+                break
         with link.center():  # evaluate what all nodes have learnt; alone: the model
             print(f"epoch {epoch}  accuracy {accuracy(model, test):.1%}")
-        if link.over:  # the hub has ended the run
+        if link.over:
             break
     print(f"{step} steps, {link.state().applied} results of a hub applied")
 

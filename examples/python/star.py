@@ -28,11 +28,6 @@ def new_folder(out: Path) -> None:
     (out / "n1.log").touch()
 
 
-def last(text: str, pattern: str) -> str:
-    """The last that matches in what a node said."""
-    return (re.findall(pattern, text) or ["?"])[-1]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -67,12 +62,12 @@ def main() -> int:
         table=True,
     )
     for name in done.codes:
-        said = done.text[name]
-        begun = (re.findall(r"loss ([\d.]+)", said) or ["?"])[0]
+        losses = re.findall(r"loss ([\d.]+)", done.text[name]) or ["?"]
+        right = re.findall(r"accuracy ([\d.]+%)", done.text[name]) or ["?"]
         print(
-            f"{name}: loss {begun} -> {last(said, r'loss ([\d.]+)')}, the centre's "
-            f"accuracy {last(said, r'accuracy ([\d.]+%)')}, {last(said, '[0-9]+ steps')}"
+            f"{name}: loss {losses[0]} -> {losses[-1]}, the centre's accuracy", end=""
         )
+        print(f" {right[-1]}")
     print(f"Logs, report.html (with curves) and the run are in {args.out}/")
     done.check()
     return done.hub or 0
