@@ -25,7 +25,6 @@ from torch.utils.data import DataLoader, TensorDataset
 
 DEBIAN = Path("/usr/share/datasets/fashion-mnist")  # dataset-fashion-mnist
 FILES = {"train": "train-{}-ubyte", "test": "t10k-{}-ubyte"}
-TRAIN, TEST = 20_000, 2_000  # pictures that are made up where there are no files
 
 
 def read_idx(file: Path, header: int) -> Tensor:
@@ -59,11 +58,12 @@ def make_up(n: int, seed: int) -> TensorDataset:
     return TensorDataset((pictures * light + noise).clamp(0, 1), classes)
 
 
-def load(data: str | None) -> tuple[TensorDataset, TensorDataset]:
-    """Pictures to learn from, and others to test by."""
+def load(data: str | None, most: int) -> tuple[TensorDataset, TensorDataset]:
+    """So many pictures to learn from at most, and a fifth of that to test by."""
     folder = Path(data or DEBIAN)
     if data != "synthetic" and folder.is_dir():
-        return read(folder, "train"), read(folder, "test")
+        train, test = read(folder, "train"), read(folder, "test")
+        return TensorDataset(*train[:most]), TensorDataset(*test[: most // 5])
     if data not in ("synthetic", None):
         raise SystemExit(
             f"fashion.py: {folder} is no folder. It should hold Fashion-MNIST's four "
@@ -72,7 +72,8 @@ def load(data: str | None) -> tuple[TensorDataset, TensorDataset]:
     if data is None:
         print(f"There is no {folder} (Debian's dataset-fashion-mnist), and no --data:")
         print("training on made-up pictures.")
-    return make_up(TRAIN, 1), make_up(TEST, 2)
+    most = min(most, 20_000)
+    return make_up(most, 1), make_up(most // 5, 2)
 
 
 def cnn() -> nn.Module:
@@ -99,7 +100,7 @@ def main() -> None:
     )
     parser.add_argument("--data", help="folder of Fashion-MNIST's files; or synthetic")
     parser.add_argument("--epochs", type=int, default=5, help="passes (5)")
-    parser.add_argument("--samples", type=int, help="pictures of a pass at most")
+    parser.add_argument("--samples", type=int, default=60_000, help="so many at most")
     parser.add_argument("--short", action="store_true", help="1 pass of 10,000")
     parser.add_argument("--batch", type=int, default=64, help="pictures a step (64)")
     parser.add_argument("--lr", type=float, default=1e-3, help="Adam's (0.001)")
@@ -107,12 +108,9 @@ def main() -> None:
     parser.add_argument("--name", help="of this node; this PC's, unless said")
     args = parser.parse_args()
     if args.short:
-        args.epochs, args.samples = 1, args.samples or 10_000
+        args.epochs, args.samples = 1, min(args.samples, 10_000)
 
-    train, test = load(args.data)
-    if args.samples:
-        train = TensorDataset(*train[: args.samples])
-        test = TensorDataset(*test[: args.samples // 5])
+    train, test = load(args.data, args.samples)
     torch.manual_seed(args.seed)
     model = cnn()
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)

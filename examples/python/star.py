@@ -1,10 +1,11 @@
 """A hub and four nodes on this PC: PyTorch, clothes, different first parameters.
 
     python star.py                   `make demo-python` is this, in the source tree
-    python star.py --data synthetic --goal 0.6 --nodes 2
+    python star.py --nodes 2 --goal 0.6 --data synthetic
 
 launch_local starts the hub and one fashion.py a node, as programs of their own.
 The hub draws its table here; what the nodes say is in the folder --out.
+Other options than these are fashion.py's, such as --data.
 """
 
 from __future__ import annotations
@@ -36,16 +37,15 @@ def main() -> int:
     parser.add_argument("--goal", default="0.35", help="median loss that ends it")
     parser.add_argument("--time", default="5min", help="it ends then in any case")
     parser.add_argument("--policy", default="diloco", help="how the hub merges")
-    parser.add_argument("--data", help="as fashion.py has it")
     parser.add_argument("--out", type=Path, default="demo-python", help="a folder")
-    args = parser.parse_args()
+    args, more = parser.parse_known_args()
     new_folder(args.out)
     print(f"A hub and {args.nodes} nodes, until their median loss is {args.goal}.")
     print("Ctrl-C stops all.", flush=True)
     done = starswitch.launch_local(
         args.nodes,
         SCRIPT,
-        ["--epochs", 1000, *(["--data", args.data] if args.data else [])],
+        ["--epochs", 1000, *more],
         hub_options={
             "nodes": args.nodes,
             "policy": args.policy,
