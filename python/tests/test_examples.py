@@ -29,10 +29,10 @@ ALONE = {
     "jax_mlp.py": "--steps 801",
 }
 STARRED = {
-    "fashion.py": (600, "--data synthetic --epochs 1000 --samples 1000 --batch 8"),
-    "gpt.py": (120, "--steps 100000 --batch 2"),
-    "lora.py": (120, "--steps 100000 --batch 2 --base BASE"),
-    "jax_mlp.py": (2000, "--steps 10000000"),
+    "fashion.py": (400, "--data synthetic --epochs 1000 --samples 1000 --batch 8"),
+    "gpt.py": (60, "--steps 100000 --batch 2"),
+    "lora.py": (60, "--steps 100000 --batch 2 --base BASE"),
+    "jax_mlp.py": (800, "--steps 10000000"),
 }
 LIMIT = 150.0
 
@@ -93,10 +93,13 @@ def test_with_a_hub_until_it_ends_the_run(name: str, base: Path, hub: Any) -> No
     one.wait_for("run_ended")
 
 
-def test_lora_by_peft(base: Path) -> None:
-    pytest.importorskip("peft")
-    text = example("lora.py", "--steps 21 --batch 2 --base BASE --peft", base)
-    assert len(losses(text)) == 2
+def test_lora_by_peft(base: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("peft")  # in this process: its import takes long
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    words = f"lora.py --steps 21 --batch 2 --base {base} --peft"
+    monkeypatch.setattr(sys, "argv", words.split())
+    runpy.run_path(str(EXAMPLES / "lora.py"), run_name="__main__")
+    assert len(losses(capsys.readouterr().out)) == 2
 
 
 @pytest.mark.parametrize("name", sorted(one.name for one in EXAMPLES.glob("*.py")))
