@@ -5,7 +5,7 @@
 
 static bool is_exempt(const struct tensor *tensor)
 {
-    return tensor->rank < 2;
+    return tensor->rank < 2 || tensor->kind != TENSOR_TRAINED;
 }
 
 struct exempt *exempt_new(const struct schema *schema)
@@ -28,6 +28,8 @@ struct exempt *exempt_new(const struct schema *schema)
         last->end = tensor->first + tensor->elements;
         sum += tensor->elements;
     }
+    if (exempt)
+        exempt->statistics = &schema->statistics;
     return exempt;
 }
 
@@ -140,6 +142,14 @@ bool payload_fits(const struct extent *extent, enum codec_id codec,
 
     return size >= tail &&
            codec_fits(codec, bytes, size - tail, extent->elements - raw);
+}
+
+bool extent_statistics(const struct extent *extent, size_t first, size_t count,
+                       struct statistic_part *part)
+{
+    return extent->exempt &&
+           statistics_next(extent->exempt->statistics, extent->first + first,
+                           count, part);
 }
 
 /* Collects the elements to be encoded until a grain of them is full. */

@@ -1,9 +1,9 @@
 /* Payloads: a chunk of the model, encoded tensor by tensor.
  *
- * Tensors of rank 0 and 1 (biases, scales of norms) are few and sensitive, so
- * they stay raw whatever the codec. A payload holds first the other elements
- * of the chunk, end to end in their order, as one vector of the codec, then
- * the exempt ones as float32. */
+ * Tensors of rank 0 and 1 (biases, scales of norms) and statistics are few and
+ * sensitive, so they stay raw whatever the codec. A payload holds first the
+ * other elements of the chunk, end to end in their order, as one vector of the
+ * codec, then the exempt ones as float32. */
 #ifndef CODEC_PAYLOAD_H
 #define CODEC_PAYLOAD_H
 
@@ -14,6 +14,8 @@
 
 /* The elements of a model that are always raw. */
 struct exempt {
+    const struct statistics *statistics; /* the schema's, which must outlive
+                                            it */
     unsigned count;
     struct exempt_range {
         uint64_t first, end; /* of the flat vector */
@@ -39,6 +41,9 @@ struct extent extent_of(const struct exempt *exempt, uint64_t elements,
                         uint32_t chunk_elements, uint32_t chunk);
 
 size_t payload_bytes(const struct extent *extent, enum codec_id codec);
+/* statistics_next of elements [first, first + count) of the extent. */
+bool extent_statistics(const struct extent *extent, size_t first, size_t count,
+                       struct statistic_part *part);
 /* Its bytes on a simulated link: the same but for the scale. */
 uint64_t payload_wire_bytes(const struct extent *extent, enum codec_id codec);
 /* Whether bytes from outside are a payload of this extent; see codec_fits. */

@@ -13,6 +13,10 @@
 enum { LINE_BYTES = 160, FIRST_CAPACITY = 16 };
 
 static const char *const dtype_names[DTYPES] = {[DTYPE_F32] = "f32"};
+static const char *const kind_names[TENSOR_KINDS] = {
+    [TENSOR_TRAINED] = "",
+    [TENSOR_AVERAGED] = " averaged",
+    [TENSOR_LARGEST] = " largest"};
 
 struct schema *schema_new(void)
 {
@@ -24,6 +28,7 @@ void schema_destroy(struct schema **schema)
     if (!*schema)
         return;
     free((*schema)->tensors);
+    free((*schema)->statistics.list);
     free(*schema);
     *schema = NULL;
 }
@@ -59,6 +64,7 @@ static void print_type(const struct tensor *tensor, struct text *out)
                  (unsigned long long)tensor->shape[i]);
     if (tensor->rank == 0)
         text_add(out, "-");
+    text_add(out, "%s", kind_names[tensor->kind]);
 }
 
 /* Whether a tensor has this name; *place is where it is, or would be, among
@@ -141,6 +147,59 @@ uint64_t schema_hash(const char *text, size_t size)
     return XXH3_64bits(text, size);
 }
 
+/* What was before is left out on failure by whoever asks. */
+static bool note_statistic(struct schema *schema, const struct tensor *tensor)
+{
+    struct statistics *all = &schema->statistics;
+    uint64_t end = tensor->first + tensor->elements;
+    struct statistic *last = all->count ? &all->list[all->count - 1] : NULL;
+
+    if (tensor->kind == TENSOR_TRAINED)
+        return true;
+    if (last && last->end == tensor->first && last->kind == tensor->kind) {
+        last->end = end;
+        return true;
+    }
+    if (all->count == all->capacity) {
+        unsigned capacity = all->capacity ? 2 * all->capacity : FIRST_CAPACITY;
+        struct statistic *list = realloc(all->list, capacity * sizeof *list);
+
+        if (!list)
+            return false;
+        all->list = list;
+        all->capacity = capacity;
+    }
+    all->list[all->count++] =
+        (struct statistic){tensor->first, end, tensor->kind};
+    return true;
+}
+
+bool statistics_next(const struct statistics *statistics, uint64_t first,
+                     size_t count, struct statistic_part *part)
+{
+    uint64_t from = first + part->at + part->count, end = first + count;
+    unsigned low = 0, high = statistics ? statistics->count : 0;
+    unsigned all = high;
+    const struct statistic *next;
+
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+
+        if (statistics->list[middle].end > from)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == all || from >= end || statistics->list[low].first >= end)
+        return false;
+    next = &statistics->list[low];
+    from = next->first > from ? next->first : from;
+    end = next->end < end ? next->end : end;
+    *part = (struct statistic_part){(size_t)(from - first),
+                                    (size_t)(end - from), next->kind};
+    return true;
+}
+
 /* schema_add but for the hash. */
 static enum status append(struct schema *schema, const struct tensor *tensor,
                           struct why *why)
@@ -162,7 +221,7 @@ static enum status append(struct schema *schema, const struct tensor *tensor,
                        "tensor %u \"%s\": the list of tensors is longer than "
                        "%d bytes",
                        schema->count, tensor->name, SCHEMA_MAX_TEXT_BYTES);
-    if (!make_room(schema))
+    if (!make_room(schema) || !note_statistic(schema, tensor))
         return because(why, STATUS_NO_MEMORY, "not enough memory for tensor %u",
                        schema->count);
     assert(!line.cut);
@@ -176,17 +235,35 @@ static enum status append(struct schema *schema, const struct tensor *tensor,
     return STATUS_OK;
 }
 
+/* Appends what is described, if it is well. */
+static enum status add(struct schema *schema, const struct tensor *tensor,
+                       enum status status, struct why *why)
+{
+    if (!status)
+        status = append(schema, tensor, why);
+    if (!status)
+        schema->hash = schema_hash(schema->text, schema->text_bytes);
+    return status;
+}
+
 enum status schema_add(struct schema *schema, const char *name, unsigned rank,
                        const uint64_t *shape, struct why *why)
 {
     struct tensor tensor;
     enum status status = describe(schema, name, rank, shape, &tensor, why);
 
-    if (!status)
-        status = append(schema, &tensor, why);
-    if (!status)
-        schema->hash = schema_hash(schema->text, schema->text_bytes);
-    return status;
+    return add(schema, &tensor, status, why);
+}
+
+enum status schema_add_tensor(struct schema *schema, const struct tensor *like,
+                              struct why *why)
+{
+    struct tensor tensor;
+    enum status status =
+        describe(schema, like->name, like->rank, like->shape, &tensor, why);
+
+    tensor.kind = like->kind;
+    return add(schema, &tensor, status, why);
 }
 
 size_t schema_print(const struct schema *schema, char *text, size_t size)
@@ -253,12 +330,26 @@ static bool read_shape(const char *text, unsigned *rank,
     return false;
 }
 
+/* Cuts the word of a statistic off a shape. */
+static enum tensor_kind cut_kind(char *shape)
+{
+    char *word = strchr(shape, ' ');
+
+    for (int kind = TENSOR_TRAINED + 1; word && kind < TENSOR_KINDS; kind++)
+        if (strcmp(word, kind_names[kind]) == 0) {
+            *word = '\0';
+            return (enum tensor_kind)kind;
+        }
+    return TENSOR_TRAINED;
+}
+
 /* Reads one line and appends its tensor. */
 static enum status read_line(struct rest *rest, struct schema *schema,
                              struct why *why)
 {
     char name[SCHEMA_NAME_BYTES], dtype[8], numbers[LINE_BYTES];
     uint64_t shape[SCHEMA_MAX_RANK];
+    enum tensor_kind kind = TENSOR_TRAINED;
     struct tensor tensor;
     enum status status;
     unsigned rank;
@@ -267,12 +358,13 @@ static enum status read_line(struct rest *rest, struct schema *schema,
         !read_word(rest, ' ', dtype, sizeof dtype) ||
         !read_word(rest, '\n', numbers, sizeof numbers) ||
         strcmp(dtype, dtype_names[DTYPE_F32]) != 0 ||
-        !read_shape(numbers, &rank, shape))
+        (kind = cut_kind(numbers), !read_shape(numbers, &rank, shape)))
         return because(why, STATUS_MALFORMED,
                        "tensor %u of the schema is not a line such as "
                        "\"w1 f32 784,128\"",
                        schema->count);
     status = describe(schema, name, rank, shape, &tensor, why);
+    tensor.kind = kind;
     return status ? status : append(schema, &tensor, why);
 }
 
@@ -303,7 +395,7 @@ struct schema *schema_parse(const char *text, size_t size, struct why *why)
 static bool tensors_equal(const struct tensor *a, const struct tensor *b)
 {
     return strcmp(a->name, b->name) == 0 && a->dtype == b->dtype &&
-           a->rank == b->rank &&
+           a->rank == b->rank && a->kind == b->kind &&
            memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 

@@ -23,6 +23,15 @@ enum {
 
 enum dtype { DTYPE_F32, DTYPES };
 
+/* What becomes of a tensor when the nodes' are merged. All but the trained ones
+ * are statistics (docs/decisions/statistics-travel-as-they-are.md). */
+enum tensor_kind {
+    TENSOR_TRAINED,
+    TENSOR_AVERAGED, /* the mean, weighted by samples */
+    TENSOR_LARGEST,  /* the largest value that any node has had */
+    TENSOR_KINDS
+};
+
 struct tensor {
     char name[SCHEMA_NAME_BYTES]; /* printable ASCII without spaces */
     enum dtype dtype;
@@ -30,12 +39,32 @@ struct tensor {
     uint64_t shape[SCHEMA_MAX_RANK];
     uint64_t first; /* its first element in the flat vector */
     uint64_t elements;
+    enum tensor_kind kind;
+};
+
+/* Statistics of one kind in a row. */
+struct statistic {
+    uint64_t first, end; /* of the flat vector */
+    enum tensor_kind kind;
+};
+
+/* All of a schema, in order. */
+struct statistics {
+    struct statistic *list;
+    unsigned count, capacity;
+};
+
+/* Elements of one kind within some others. */
+struct statistic_part {
+    size_t at, count;
+    enum tensor_kind kind;
 };
 
 struct schema {
     struct tensor *tensors; /* in order; room for `capacity` */
     unsigned count, capacity;
     uint64_t elements;
+    struct statistics statistics;
     uint64_t hash; /* schema_hash of its text; equal hash: equal schema */
     size_t text_bytes;
     char text[SCHEMA_MAX_TEXT_BYTES];     /* what schema_print writes */
@@ -51,8 +80,18 @@ void schema_destroy(struct schema **schema);
 enum status schema_add(struct schema *schema, const char *name, unsigned rank,
                        const uint64_t *shape, struct why *why);
 
+/* The same of a tensor with the name, rank, shape and kind of this one. */
+enum status schema_add_tensor(struct schema *schema, const struct tensor *like,
+                              struct why *why);
+
+/* The next statistics among elements [first, first + count) of the vector,
+ * behind *part, which is zeroed at first; false: there are none. */
+bool statistics_next(const struct statistics *statistics, uint64_t first,
+                     size_t count, struct statistic_part *part);
+
 /* Writes the schema as text, a line `name f32 784,128` per tensor, with `-` for
- * the shape of a scalar; returns the length, or 0 when it is longer than
+ * the shape of a scalar, and ` averaged` or ` largest` behind that of a
+ * statistic; returns the length, or 0 when it is longer than
  * `size`. There is no NUL behind it. */
 size_t schema_print(const struct schema *schema, char *text, size_t size);
 /* XXH3-64 of what schema_print wrote. */
