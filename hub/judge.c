@@ -61,25 +61,38 @@ static void unpack(const struct heap *heap, unsigned row)
     }
 }
 
-/* The parameters that the weighted updates stand for. */
-static void combine(const struct heap *heap, const double *weights, float *into)
+/* Elements [from, to) of the weighted updates, as they are or from theta. */
+static void mix(const struct heap *heap, const double *weights, size_t from,
+                size_t to, bool displaced, float *into)
 {
     size_t elements = heap->pile.elements;
     double total = 0;
 
     for (unsigned i = 0; i < heap->pile.count; i++)
         total += weights[i];
-    for (size_t j = 0; j < elements; j++) {
+    for (size_t j = from; j < to; j++) {
         double sum = 0;
 
         for (unsigned i = 0; total > 0 && i < heap->pile.count; i++)
             sum += weights[i] * (double)heap->rows[(1 + i) * elements + j];
         if (total > 0)
             sum /= total;
-        if (total <= 0 || heap->order->displacements)
+        if (total <= 0 || displaced)
             sum += (double)heap->rows[j];
         into[j] = (float)sum;
     }
+}
+
+/* The parameters that the weighted updates stand for. */
+static void combine(const struct heap *heap, const double *weights, float *into)
+{
+    size_t elements = heap->pile.elements;
+    struct statistic_part part = {0};
+    struct extent all = {.exempt = heap->job->extent.exempt};
+
+    mix(heap, weights, 0, elements, heap->order->displacements, into);
+    while (extent_statistics(&all, 0, elements, &part))
+        mix(heap, weights, part.at, part.at + part.count, false, into);
 }
 
 static bool any(const double *weights, unsigned count)

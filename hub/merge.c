@@ -1,6 +1,7 @@
 /* A chunk that is gathered (gather.c) is merged and released. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/need.h"
 #include "hub/state.h"
@@ -150,7 +151,7 @@ struct delivered {
     unsigned count;
     struct update_chunk **place;
     struct candidate *list;
-    double *share, divisor;
+    double *share, *means, divisor;
 };
 
 static struct delivered delivered_new(const struct round *round)
@@ -158,7 +159,8 @@ static struct delivered delivered_new(const struct round *round)
     struct delivered new = {
         .place = need_memory(round->count, sizeof(struct update_chunk *)),
         .list = need_memory(round->count, sizeof *new.list),
-        .share = need_memory(round->count, sizeof *new.share)};
+        .share = need_memory(round->count, sizeof *new.share),
+        .means = need_memory(round->count, sizeof *new.means)};
 
     return new;
 }
@@ -190,6 +192,9 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     context.present = round->count;
     policy_shares(round->policy, out->list, out->count, &context, out->share,
                   &out->divisor);
+    if (hub->centre.schema->statistics.count)
+        policy_means(round->policy, out->list, out->count, &context,
+                     out->means);
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): delivered_free frees them
 }
 
@@ -198,6 +203,7 @@ static void delivered_free(struct delivered *delivered)
     free((void *)delivered->place);
     free(delivered->list);
     free(delivered->share);
+    free(delivered->means);
 }
 
 /* Momentum is the mean of what the nodes of former rounds go on with. Where
@@ -214,8 +220,10 @@ static double lost_share(const struct hub *hub, const struct round *round,
 static struct job *merge_job(struct hub *hub, struct round *round,
                              uint32_t chunk, const struct delivered *delivered)
 {
-    struct chunk_merge *merge = job_make(&work_merge, sizeof *merge, hub->pool,
-                                         MERGE_FROM + delivered->count);
+    size_t means = delivered->count * sizeof *delivered->means;
+    struct chunk_merge *merge =
+        job_make(&work_merge, sizeof *merge + means, hub->pool,
+                 MERGE_FROM + delivered->count);
     struct job *job = &merge->job;
     struct centre_chunk *centre = &hub->centre.chunk[chunk];
 
@@ -228,6 +236,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
             round->policy->reduce->rows ? 1 : delivered->share[i],
             delivered->place[i]->codec};
     job->extent = centre_extent(hub, chunk);
+    memcpy(merge->means, delivered->means, means);
     merge->chunk = chunk;
     merge->live = round->live;
     merge->updates_before = centre->updates_before;

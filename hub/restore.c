@@ -253,11 +253,25 @@ static enum status read_cut(struct hub *hub, const struct schema *schema,
     return STATUS_OK;
 }
 
+/* The shape of what was saved, and the kinds of its tensors. */
+static enum status read_shape(struct hub *hub, const struct hub_saved *saved,
+                              const struct saved *state, struct why *why)
+{
+    struct schema *schema =
+        state->kinds ? saved_schema(state, saved->schema, why) : NULL;
+    const struct schema *shape = schema ? schema : saved->schema;
+    enum status status =
+        state->kinds && !schema
+            ? STATUS_MALFORMED
+            : centre_shape(hub, shape->text, shape->text_bytes, why);
+
+    schema_destroy(&schema);
+    return status;
+}
+
 enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
                         struct why *why)
 {
-    char text[SCHEMA_MAX_TEXT_BYTES];
-    size_t size = schema_print(saved->schema, text, sizeof text);
     struct saved *state = need_memory(1, sizeof *state);
     enum status status;
 
@@ -266,7 +280,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     if (status == STATUS_OK)
         status = read_cut(hub, saved->schema, state, why);
     if (status == STATUS_OK)
-        status = centre_shape(hub, text, size, why);
+        status = read_shape(hub, saved, state, why);
     if (status == STATUS_OK)
         status = read_turns(hub, state, hub->centre.chunk, why);
     if (status == STATUS_OK)

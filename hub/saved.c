@@ -8,7 +8,12 @@
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
  * had a hub, `samples` how many it was trained on, `norms` what
- * hub/norm_history.h says. Of a node there are these
+ * hub/norm_history.h says. Where some tensors are statistics, run by run how
+ * many are of which kind, from the first to the last:
+ *
+ *     kinds TENSORS KIND TENSORS KIND ...
+ *
+ Of a node there are these
  * lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
@@ -37,6 +42,7 @@ enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
     NODE_BYTES = 224, /* of a node's lines, but for those of exchanges */
+    KIND_BYTES = 8,   /* of a tensor */
     LENGTH_BYTES = 32 + NORM_SERIES * 21,
     STATE_BYTES = 320 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
 };
@@ -79,6 +85,27 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
                                elements, turn);
     }
     return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+static size_t print_kinds(const struct schema *schema, char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "kinds");
+
+    for (unsigned first = 0, next; first < schema->count; first = next) {
+        enum tensor_kind kind = schema->tensors[first].kind;
+
+        for (next = first;
+             next < schema->count && schema->tensors[next].kind == kind;)
+            next++;
+        at += (size_t)snprintf(text + at, size - at, " %u %d", next - first,
+                               (int)kind);
+    }
+    return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+static size_t room_of_kinds(const struct schema *schema)
+{
+    return schema->statistics.count ? KIND_BYTES * (size_t)schema->count : 0;
 }
 
 /* ---- exchanges that were not merged as a whole ---- */
@@ -238,7 +265,8 @@ static size_t room_of_nodes(const struct hub *hub)
 
 struct blob *saved_write(struct hub *hub)
 {
-    size_t size = STATE_BYTES + room_of_nodes(hub);
+    size_t size =
+        STATE_BYTES + room_of_nodes(hub) + room_of_kinds(hub->centre.schema);
     struct blob *blob = blob_need(hub->pool, size);
     char *text;
     size_t at;
@@ -263,6 +291,8 @@ struct blob *saved_write(struct hub *hub)
                            "\nsamples %" PRIu64 "\n",
                            (uint64_t)hub->centre.merged_live,
                            (uint64_t)hub_time(hub), hub->rounds.samples);
+    if (hub->centre.schema->statistics.count)
+        at += print_kinds(hub->centre.schema, text + at, size - at);
     at += print_lengths(hub, text + at, size - at);
     if (hub->run.ledger.parts)
         at += ledger_print(&hub->run.ledger, text + at, size - at);
@@ -437,6 +467,10 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
         next_line(&text);
     if (saved_number(&text, "samples", &saved->samples))
         next_line(&text);
+    if (strncmp(text, "kinds ", 6) == 0) {
+        saved->kinds = text;
+        next_line(&text);
+    }
     if (strncmp(text, "lengths ", 8) == 0) {
         saved->norms = text;
         next_line(&text);
@@ -452,4 +486,38 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
                            "the saved list of nodes is damaged");
     }
     return STATUS_OK;
+}
+
+static bool read_kinds(const char *text, const struct schema *plain,
+                       struct schema *schema, struct why *why)
+{
+    uint64_t count, kind;
+
+    text += strlen("kinds");
+    while (*text == ' ' && saved_number(&text, " ", &count) &&
+           saved_number(&text, " ", &kind) && kind < TENSOR_KINDS &&
+           count <= plain->count - schema->count)
+        for (; count; count--) {
+            struct tensor tensor = plain->tensors[schema->count];
+
+            tensor.kind = (enum tensor_kind)kind;
+            if (schema_add_tensor(schema, &tensor, why) != STATUS_OK)
+                return false;
+        }
+    return *text == '\n' && schema->count == plain->count;
+}
+
+struct schema *saved_schema(const struct saved *saved,
+                            const struct schema *plain, struct why *why)
+{
+    struct schema *schema = schema_new();
+
+    if (!schema)
+        abort();
+    if (!read_kinds(saved->kinds, plain, schema, why)) {
+        (void)because(why, STATUS_MALFORMED,
+                      "the saved kinds of tensors are damaged");
+        schema_destroy(&schema);
+    }
+    return schema;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/schema.h"
 #include "core/status.h"
 #include "core/words.h"
 
@@ -19,6 +20,7 @@ struct saved {
     uint64_t live;     /* nodes of the last round; 0: not known */
     uint64_t time;     /* for which the run has had a hub, in ns */
     uint64_t samples;  /* that it was trained on */
+    const char *kinds; /* the tensors', or NULL: all are trained; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     const char *nodes; /* lines of each; in the text */
 };
@@ -48,6 +50,10 @@ void saved_next_part(const char **text, struct saved_part *part);
 /* A run of its chunks; false: there is none, or it makes no sense. */
 bool saved_next_verdict(const char **text, enum verdict *verdict,
                         uint64_t *count);
+/* A schema as the centre's file has it, with the kinds that the line says;
+ * NULL: that makes no sense. */
+struct schema *saved_schema(const struct saved *saved,
+                            const struct schema *plain, struct why *why);
 /* Reads the word `key`, if there is one, and a number behind it. */
 bool saved_number(const char **text, const char *key, uint64_t *out);
 

@@ -104,11 +104,130 @@ static void reduce(struct job *job, const struct policy *policy, double **rows,
     floats_divide(value, count, ((const struct chunk_merge *)job)->divisor);
 }
 
+/* A tile's statistics, and where they go. */
+struct held_tile {
+    struct job *job;
+    const struct policy *policy;
+    size_t first, count;
+    double *value; /* what reduce made of it; 0 for what is held here */
+    const float *theta;
+    float *kept;
+    bool rows;
+};
+
+static bool is_held(const struct held_tile *tile, enum tensor_kind kind)
+{
+    return kind == TENSOR_LARGEST ||
+           tile->policy->exchange != EXCHANGE_PARAMETERS;
+}
+
+/* What rows have come to, before it was divided. */
+static void hold_rows(const struct held_tile *tile,
+                      const struct statistic_part *part)
+{
+    double whole = ((const struct chunk_merge *)tile->job)->divisor;
+
+    for (size_t i = part->at; i < part->at + part->count; i++) {
+        double theta = (double)tile->theta[i];
+        double reduced = tile->value[i] * whole;
+
+        tile->kept[i] = part->kind == TENSOR_LARGEST
+                            ? (float)fmax(theta, reduced)
+                            : (float)(theta + (reduced - theta) / whole);
+    }
+}
+
+/* One update's, decoded. */
+static void hold_update(const struct held_tile *tile, unsigned update,
+                        double *sum)
+{
+    const struct chunk_merge *merge = (const struct chunk_merge *)tile->job;
+    const struct input *from = &tile->job->in[MERGE_FROM + update];
+    struct statistic_part part = {0};
+    double x[CODEC_GRAIN];
+
+    memset(x, 0, tile->count * sizeof *x);
+    payload_add(&tile->job->extent, from->codec, from->blob->bytes, tile->first,
+                tile->count, 1, x);
+    while (
+        extent_statistics(&tile->job->extent, tile->first, tile->count, &part))
+        for (size_t i = part.at; i < part.at + part.count; i++) {
+            sum[i] += merge->means[update] * x[i];
+            if (part.kind == TENSOR_LARGEST)
+                tile->kept[i] = fmaxf(tile->kept[i], (float)x[i]);
+        }
+}
+
+/* theta = (1 - sum w) theta + sum w x, and theta = max(theta, x): nothing that
+ * is not between what there is. */
+static void hold_updates(const struct held_tile *tile)
+{
+    const struct chunk_merge *merge = (const struct chunk_merge *)tile->job;
+    unsigned updates = tile->job->inputs - MERGE_FROM;
+    struct statistic_part part = {0};
+    double sum[CODEC_GRAIN], rest = 1;
+
+    memset(sum, 0, tile->count * sizeof *sum);
+    memcpy(tile->kept, tile->theta, tile->count * sizeof *tile->kept);
+    for (unsigned i = 0; i < updates; i++) {
+        hold_update(tile, i, sum);
+        rest -= merge->means[i];
+    }
+    rest = rest > 0 ? rest : 0; /* of rounding, it may be less */
+    while (
+        extent_statistics(&tile->job->extent, tile->first, tile->count, &part))
+        for (size_t i = part.at;
+             part.kind == TENSOR_AVERAGED && i < part.at + part.count; i++)
+            tile->kept[i] = (float)(rest * (double)tile->theta[i] + sum[i]);
+}
+
+/* Keeps the statistics of a tile from the merge rule, to which they are 0. */
+static bool hold_statistics(const struct held_tile *tile)
+{
+    struct statistic_part part = {0};
+
+    if (!extent_statistics(&tile->job->extent, tile->first, tile->count, &part))
+        return false;
+    if (!tile->rows)
+        hold_updates(tile);
+    do {
+        if (tile->rows)
+            hold_rows(tile, &part);
+        for (size_t i = part.at;
+             is_held(tile, part.kind) && i < part.at + part.count; i++)
+            tile->value[i] = 0;
+    } while (
+        extent_statistics(&tile->job->extent, tile->first, tile->count, &part));
+    return true;
+}
+
+static void put_statistics(const struct held_tile *tile, float *theta)
+{
+    struct statistic_part part = {0};
+
+    while (
+        extent_statistics(&tile->job->extent, tile->first, tile->count, &part))
+        if (is_held(tile, part.kind))
+            memcpy(theta + part.at, tile->kept + part.at,
+                   part.count * sizeof *theta);
+}
+
+static void step_tile(const struct merge_tile *tile,
+                      const struct held_tile *held)
+{
+    bool any = hold_statistics(held);
+
+    held->policy->merge->step(tile);
+    if (any)
+        put_statistics(held, tile->theta);
+}
+
 static void merge_tiles(struct job *job, const struct policy *policy,
                         double **rows)
 {
     const struct chunk_merge *merge = (const struct chunk_merge *)job;
     double value[CODEC_GRAIN];
+    float kept[CODEC_GRAIN];
     struct merge_tile tile = {.value = value,
                               .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
                                                                             : 1,
@@ -129,7 +248,9 @@ static void merge_tiles(struct job *job, const struct policy *policy,
         tile.theta = tile_of(job, 0, first, tile.count);
         for (unsigned i = 0; i < POLICY_SLOTS; i++)
             tile.slot[i] = tile_of(job, 1 + i, first, tile.count);
-        policy->merge->step(&tile);
+        step_tile(&tile,
+                  &(struct held_tile){job, policy, first, tile.count, value,
+                                      tile.theta, kept, rows != NULL});
         sealing_add(&sealing, tile.theta, tile.count * sizeof *tile.theta);
     }
     sealing_end(&sealing, job->out[0]);
@@ -161,6 +282,7 @@ void merge_chunk(struct job *job)
 
 void form_chunk(struct job *job)
 {
+    job->plain = job->inputs;
     (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
@@ -174,6 +296,7 @@ void diff_chunk(struct job *job)
 
     job->in[DIFF_THETA].weight = change->weight = 1;
     last_sent->weight = -1;
+    job->plain = 1 + DIFF_THETA;
     squares = job_add_up(job, DIFF_THETA, DIFF_CHANGE, 0, false);
     change->blob =
         blob_new(job->pool, payload_bytes(&job->extent, change->codec));
@@ -190,6 +313,7 @@ void diff_chunk(struct job *job)
     blob_seal(change->blob);
     job->out[1] = blob_ref(change->blob);
     last_sent->weight = 1;
+    job->plain = 1 + DIFF_CHANGE;
     if (!isfinite(job_add_up(job, DIFF_LAST_SENT, job->inputs, 0, true)))
         job->status = STATUS_CONFIG;
     blob_unref(&difference);

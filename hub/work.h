@@ -31,7 +31,10 @@ void check_given(struct job *job);
 void check_kept(struct job *job);
 
 /* in[] = theta, slots (or empty), updates with their shares; context =
- * struct policy. out[] = the new theta, sealed; the new slots. */
+ * struct policy. Statistics, of which updates hold the values as they are, are
+ * between those of theta and the updates, or the largest of them, whatever the
+ * merge rule; those that are averaged are as parameters where these are
+ * offered. out[] = the new theta, sealed; the new slots. */
 struct chunk_merge {
     struct job job;
     uint32_t chunk;
@@ -39,6 +42,7 @@ struct chunk_merge {
     uint64_t updates_before; /* updates before */
     double divisor, lost;    /* what their sum is divided by; the share of the
                                 momentum that is lost */
+    double means[];          /* of each update: see policy_means */
 };
 enum { MERGE_THETA, MERGE_SLOTS, MERGE_FROM = MERGE_SLOTS + POLICY_SLOTS };
 void merge_chunk(struct job *job);

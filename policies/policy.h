@@ -278,6 +278,12 @@ const char *policy_conflict(const struct policy *policy);
  * to ten times what the middle one says. */
 void policy_samples(const struct candidate *list, unsigned count,
                     double *samples);
+/* How far each update moves the statistics that are averaged, to what it has of
+ * them: by samples and lag, and by how many of the nodes it is one. Together at
+ * most 1. */
+void policy_means(const struct policy *policy, const struct candidate *list,
+                  unsigned count, const struct policy_context *context,
+                  double *means);
 /* The share of update i of `count`: by samples (gate), lag (damping) and
  * numbers (reduce), before any data are known, and what their sum is divided
  * by, or, of rules with rows, what these come to. Parameters are divided by the

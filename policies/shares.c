@@ -72,6 +72,22 @@ static double whole_of(const struct policy *policy, double total,
                : whole;
 }
 
+void policy_means(const struct policy *policy, const struct candidate *list,
+                  unsigned count, const struct policy_context *context,
+                  double *means)
+{
+    double total = 0, whole;
+
+    policy_samples(list, count, means);
+    for (unsigned i = 0; i < count; i++)
+        total += means[i];
+    whole = whole_of(policy, total, count, context);
+    for (unsigned i = 0; i < count; i++)
+        means[i] = policy->gate->share(means[i], total) *
+                   policy->damping->factor(list[i].lag) *
+                   lateness(context, list[i].lag) / whole;
+}
+
 void policy_shares(const struct policy *policy, const struct candidate *list,
                    unsigned count, const struct policy_context *context,
                    double *share, double *whole)

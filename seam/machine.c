@@ -1,6 +1,7 @@
 #include "seam/machine.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,51 @@ void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec)
     blob->wire_bytes = payload_wire_bytes(&job->extent, codec);
 }
 
+void job_mask(const struct job *job, size_t first, size_t count, double *values)
+{
+    struct statistic_part part = {0};
+
+    while (extent_statistics(&job->extent, first, count, &part))
+        for (size_t i = part.at; i < part.at + part.count; i++)
+            values[i] = isfinite(values[i]) ? 0 : values[i];
+}
+
+/* squares_add of a tile that begins at element `first`, by job_mask. */
+static void add_squares(const struct job *job, size_t first, size_t count,
+                        const void *values, struct squares *squares)
+{
+    struct statistic_part part = {0};
+    double masked[CODEC_GRAIN];
+
+    if (!extent_statistics(&job->extent, first, count, &part)) {
+        squares_add(squares, values, count);
+        return;
+    }
+    memset(masked, 0, count * sizeof *masked);
+    floats_add(values, count, 1, masked);
+    job_mask(job, first, count, masked);
+    squares_add_doubles(squares, masked, count);
+}
+
+/* Takes a tile's statistics from the input that has them as they are. */
+static void take_plain(const struct job *job, size_t first, size_t count,
+                       float *to)
+{
+    const struct input *from = &job->in[job->plain - 1];
+    struct statistic_part part = {0};
+    double plain[CODEC_GRAIN];
+
+    if (!extent_statistics(&job->extent, first, count, &part))
+        return;
+    memset(plain, 0, count * sizeof *plain);
+    payload_add(&job->extent, from->codec, from->blob->bytes, first, count, 1,
+                plain);
+    do {
+        if (part.kind != TENSOR_AVERAGED || !job->adds_means)
+            floats_round(plain + part.at, part.count, to + part.at);
+    } while (extent_statistics(&job->extent, first, count, &part));
+}
+
 /* to[i] = the sum of in[from..until), rounded. */
 static void add_up_tile(const struct job *job, unsigned from, unsigned until,
                         size_t first, size_t count, float *to)
@@ -149,7 +195,9 @@ double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
 
         count = tile_at(job, first, tile);
         add_up_tile(job, from, to, first, count, values);
-        squares_add(&squares, values, count);
+        if (job->plain)
+            take_plain(job, first, count, values);
+        add_squares(job, first, count, values, &squares);
         if (seals)
             sealing_add(&sealing, values, count * sizeof *values);
     }
@@ -170,7 +218,7 @@ static double measure_raw(const struct job *job, struct blob *blob)
         const unsigned char *values = blob->bytes + first * sizeof(float);
 
         count = tile_at(job, first, FLOATS_TILE);
-        squares_add(&squares, values, count);
+        add_squares(job, first, count, values, &squares);
         if (!blob->checksum)
             sealing_add(&sealing, values, count * sizeof(float));
     }
@@ -193,6 +241,7 @@ double job_measure(const struct job *job, unsigned i)
     for (size_t first = 0; first < job->extent.elements; first += count) {
         count = tile_at(job, first, CODEC_GRAIN);
         job_sum(job, i, i + 1, first, count, values);
+        job_mask(job, first, count, values);
         squares_add_doubles(&squares, values, count);
     }
     return squares_sum(&squares);

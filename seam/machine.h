@@ -85,6 +85,9 @@ struct job {
     double number[JOB_NUMBERS];
     struct blob *out[JOB_OUTPUTS];
     uint64_t tag[JOB_TAGS]; /* the machine's own notes */
+    unsigned plain;  /* 1 + the input that job_add_up takes statistics from, as
+                        they are; 0: they are added up, too */
+    bool adds_means; /* but those that are averaged are all the same */
     unsigned inputs;
     struct input *in; /* behind the struct that the job is the head of */
 };
@@ -107,8 +110,9 @@ void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
 /* How many elements to go through at a time: a multiple of FLOATS_TILE that
  * all the codecs of the inputs can be cut at, at most CODEC_GRAIN. */
 size_t job_tile(const struct job *job);
-/* out[out] = the sum of in[from..to), rounded; returns its squared norm, which
- * is not finite when some value is not. `seals` it in passing. NO_MEMORY. */
+/* out[out] = the sum of in[from..to), rounded; returns its squared norm without
+ * statistics, which is not finite when some value, theirs too, is not. `seals`
+ * it in passing. NO_MEMORY. */
 double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
                   bool seals);
 /* What a payload that the job has made counts for on a link. */
@@ -118,6 +122,10 @@ void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec);
  * hundredth of that, so that the difference of two is not beyond it. */
 #define MOST_SQUARES 1e60
 #define MOST_SQUARES_TAKEN (MOST_SQUARES / 1e4)
+/* Of elements [first, first + count): statistics become 0, but for what is not
+ * finite. For norms, which do not count them. */
+void job_mask(const struct job *job, size_t first, size_t count,
+              double *values);
 /* The squared norm of input `i`, as job_add_up takes it; sets the checksum of
  * its blob in passing, if nobody has yet. */
 double job_measure(const struct job *job, unsigned i);
