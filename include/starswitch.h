@@ -105,19 +105,30 @@ enum star_level { STAR_DEBUG, STAR_INFO, STAR_WARNING, STAR_ERROR };
 
 enum { STAR_RANK_MAX = 8 };
 
+/* How a tensor is merged. All but the trained are statistics, as BatchNorm's:
+ * no outer optimizer moves them, no codec (docs/policies.md). */
+enum star_kind {
+    STAR_TRAINED,
+    STAR_AVERAGED, /* the mean, weighted by samples */
+    STAR_LARGEST   /* the largest value, as of a counter; exact to 2^24 */
+};
+
 struct star_tensor {
     uint32_t size;    /* sizeof(struct star_tensor), in each of a list */
     int rank;         /* 0 (a scalar) to STAR_RANK_MAX */
     const char *name; /* unique, e.g. "layer1.weight" */
     uint64_t shape[STAR_RANK_MAX]; /* row-major; the first `rank` */
     float *value;    /* with `change` of the options: a copy's place */
-    float *gradient; /* as value; NULL where none are exchanged */
+    float *gradient; /* as value; NULL where none are exchanged, or it is a
+                        statistic */
+    enum star_kind kind;
 };
 
 /* One of a list: STAR_TENSOR("layer1.weight", 2, value, NULL, 784, 128). */
 /* clang-format off */
 #define STAR_TENSOR(name, rank, value, gradient, ...)                          \
-    {sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient}
+    {sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient,   \
+     STAR_TRAINED}
 /* clang-format on */
 
 /* An event, in words. The library keeps the newest 64. */
@@ -203,6 +214,9 @@ struct star_options {
      * tensors are the parameters. */
     void (*change)(void *context, double keep, double scale,
                    const float *values, size_t first, size_t count);
+    /* As `change`, of tensors that are STAR_LARGEST: x = max(x, values). */
+    void (*raise_to)(void *context, const float *values, size_t first,
+                     size_t count);
 };
 
 /* The measurements of an iteration. */
@@ -237,13 +251,9 @@ struct star_state {
                                 step, and the link trains on alone */
     char name[40];           /* of this node; a hub may know it by another */
     char text[128];          /* what it is doing or waiting for */
-    /* Of the whole run, as the hub has told last, twice a second; 0: it has
-     * not. They stay when the hub is gone. */
-    uint64_t global_samples; /* training samples of all that was merged of all
-                                nodes since the run began; who says far more
-                                than the others is not believed all of it. A hub
-                                that is started again counts on from what it
-                                had saved */
+    /* Of the whole run, as the hub has told last; 0: it has not. */
+    uint64_t global_samples; /* that all nodes trained on for what was merged,
+                                since the run began, as the hub has saved it */
     uint64_t members;        /* nodes in the run, this one included */
     uint64_t version;        /* of the centre */
 };
@@ -345,22 +355,17 @@ STAR_API int star_task_done(struct star_link *link, uint64_t id, int ok);
 STAR_API enum star_status star_look(struct star_link *link,
                                     struct star_state *state);
 
-/* Which versions of the run's centre its parts have; they differ while one is
- * on its way, with --fragments, and where results were missed. */
+/* Of the run's centre, part by part: they differ while a version is coming. */
 struct star_versions {
     uint32_t size; /* sizeof(struct star_versions) */
     uint64_t lowest, highest;
 };
 
-/* Copies what the hub holds, as far as this node knows: the newest parameters
- * of the run that it was sent, all tensors end to end, row-major, `count`
- * values in all. These are what to evaluate: the tensors hold what this node
- * has learnt by itself, too. As --codec-down left them, where that is lossy.
- * Also when the hub is gone. `versions` may be NULL. Between two calls of
- * star_step; the copy holds up nobody. NOT_YET: the node was not sent all of
- * them yet, or nodes of this run are given each other's parameters instead;
- * BAD_ARGUMENT: another `count`, or a size is not set. Then `values` is as it
- * was, and a sentence is in `error`. */
+/* Copies the run's newest parameters that this node was sent, which are what to
+ * evaluate: all tensors end to end, row-major, `count` values; also when the
+ * hub is gone. `versions` may be NULL. NOT_YET: they are not all here, or nodes
+ * are given each other's instead; BAD_ARGUMENT: another `count`, or a size is
+ * not set. Then `values` is as it was, and a sentence is in `error`. */
 STAR_API enum star_status star_centre(struct star_link *link, float *values,
                                       size_t count,
                                       struct star_versions *versions,

@@ -59,7 +59,7 @@ static void sum_gradient(struct agenda *agenda, const struct span *gradients)
 
         count = elements - at;
         part = span_at(gradients, at, &count);
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; part && i < count; i++)
             agenda->sum[at + i] += (double)part[i];
     }
     agenda->summed++;
@@ -95,12 +95,22 @@ enum pacer_act agenda_due(struct agenda *agenda, uint64_t *exchange)
     return PACER_APPLY;
 }
 
+/* How far averages go to what comes: all the way, without a delay; else what
+ * the node has seen in those d iterations counts, too. */
+static double share_of(const struct msg_local_tune *schedule)
+{
+    double every = (double)schedule->every, delay = (double)schedule->delay;
+
+    return every > 0 ? every / (every + delay) : 1;
+}
+
 size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
                     const struct span *spans, float *anchor,
                     const struct inbox_optimizer *optimizer, bool *replaced)
 {
     size_t moved;
 
+    agenda->inbox.share = share_of(&agenda->pacer.schedule);
     *replaced = inbox_replaces(&agenda->inbox, exchange);
     moved = inbox_apply(&agenda->inbox, exchange, spans, anchor, optimizer);
     pacer_done(&agenda->pacer, exchange);
@@ -142,11 +152,30 @@ size_t agenda_elements(const struct agenda *agenda)
                              agenda->pacer.schedule.chunk_elements);
 }
 
+/* Among gradients they stand as they are. */
+static void copy_statistics(const struct agenda *agenda,
+                            const struct span *spans, float *to)
+{
+    struct statistic_part part = {0};
+
+    while (statistics_next(agenda->inbox.statistics, 0, agenda->inbox.elements,
+                           &part))
+        for (size_t at = part.at, end = at + part.count, count; at < end;
+             at += count) {
+            const float *from;
+
+            count = end - at;
+            from = span_at(spans, at, &count);
+            memcpy(to + at, from, count * sizeof *to);
+        }
+}
+
 void agenda_copy(struct agenda *agenda, const struct span *spans, float *to)
 {
     if (agenda->pacer.schedule.exchange == EXCHANGE_GRADIENT) {
         for (size_t i = 0; agenda->sum && i < agenda->inbox.elements; i++)
             to[i] = (float)(agenda->sum[i] / (double)agenda->summed);
+        copy_statistics(agenda, spans, to);
         forget_gradients(agenda);
         return;
     }

@@ -48,6 +48,7 @@ static struct job *difference(struct node *node, struct flight *flight,
     unsigned at = sum_into(sent, 1, job, 0);
 
     (void)sum_into(reference, -1, job, at);
+    job->plain = 1; /* statistics are given as they are */
     if (!is_lossy(flight)) {
         sum_copy(reference, sent);
         return job;
@@ -74,6 +75,7 @@ static struct job *whole(struct node *node, struct flight *flight,
         (void)sum_into(residual, 1, job, 1);
         sum_free(residual);
     }
+    job->plain = 1;
     job->number[DELTA_KEEPS] = gradient && is_lossy(flight);
     return job;
 }
@@ -166,6 +168,7 @@ static void found(struct node *node)
                                         CODEC_RAW};
         else
             (void)sum_into(reference, 1, job, 0);
+        job->plain = gives(node) ? 0 : sum_plain(reference);
         delta_start(node, node->initial_upload, i, job);
     }
 }

@@ -121,12 +121,42 @@ bool inbox_complete(const struct inbox *inbox, uint64_t exchange)
     return entry && entry->arrived && entry->arrived == entry->expected;
 }
 
-static void apply_piece(const struct inbox_part *part, const float *v, float *x,
+/* What is done to some elements in a row. */
+struct move {
+    enum verb verb;
+    double weight;
+    bool raises; /* x = max(x, v) */
+};
+
+/* Of elements of this kind. */
+static struct move move_of(const struct inbox *inbox,
+                           const struct inbox_part *part, enum tensor_kind kind)
+{
+    struct move move = {part->verb, part->weight, false};
+    bool plain = part->verb == VERB_PULL ||
+                 (part->verb == VERB_REBASE && part->weight == 1);
+
+    if (kind == TENSOR_LARGEST && part->verb != VERB_REPLACE) {
+        move.raises = true;
+    } else if (kind == TENSOR_AVERAGED && plain) {
+        move.verb = VERB_PULL;
+        if (inbox->share < move.weight)
+            move.weight = inbox->share;
+    }
+    return move;
+}
+
+static void apply_piece(const struct move *move, const float *v, float *x,
                         size_t count)
 {
-    double a = part->weight;
+    double a = move->weight;
 
-    switch (part->verb) {
+    if (move->raises) {
+        for (size_t i = 0; i < count; i++)
+            x[i] = v[i] > x[i] ? v[i] : x[i];
+        return;
+    }
+    switch (move->verb) {
     case VERB_REBASE:
         for (size_t i = 0; i < count; i++)
             x[i] += v[i];
@@ -151,39 +181,82 @@ static void apply_piece(const struct inbox_part *part, const float *v, float *x,
 }
 
 /* The same for parameters that lie elsewhere. */
-static void change_piece(const struct inbox_part *part, const float *v,
-                         size_t count, const struct inbox_optimizer *optimizer)
+static void change_piece(const struct move *move, const float *v,
+                         const struct statistic_part *place,
+                         const struct inbox_optimizer *optimizer)
 {
-    double a = part->weight;
-    double keep = part->verb == VERB_REPLACE ? 0
-                  : part->verb == VERB_PULL  ? 1 - a
+    double a = move->weight;
+    double keep = move->verb == VERB_REPLACE ? 0
+                  : move->verb == VERB_PULL  ? 1 - a
                                              : 1;
-    double scale = part->verb == VERB_PULL || part->verb == VERB_ADD ? a : 1;
+    double scale = move->verb == VERB_PULL || move->verb == VERB_ADD ? a : 1;
 
-    optimizer->change(optimizer->context, keep, scale, v, part->first, count);
+    if (!move->raises)
+        optimizer->change(optimizer->context, keep, scale, v, place->at,
+                          place->count);
+    else if (optimizer->raise_to)
+        optimizer->raise_to(optimizer->context, v, place->at, place->count);
 }
 
-static size_t apply_part(const struct inbox_part *part,
+/* Elements of one kind; `place` says where they are in the vector. */
+static void apply_kind(const struct move *move, const float *v,
+                       const struct statistic_part *place,
+                       const struct span *spans,
+                       const struct inbox_optimizer *optimizer)
+{
+    size_t done = 0;
+
+    if (optimizer->change && place->count)
+        change_piece(move, v, place, optimizer);
+    while (done < place->count && !optimizer->change) {
+        size_t piece = place->count - done;
+        float *x = span_at(spans, place->at + done, &piece);
+
+        apply_piece(move, v + done, x, piece);
+        done += piece;
+    }
+}
+
+/* Those that are trained, and the statistics among them. */
+static void apply_all(const struct inbox *inbox, const struct inbox_part *part,
+                      const struct span *spans,
+                      const struct inbox_optimizer *optimizer)
+{
+    const float *v = blob_floats(part->payload);
+    size_t count = part->payload->size / sizeof(float), done = 0;
+    struct move trained = move_of(inbox, part, TENSOR_TRAINED);
+    struct statistic_part next = {0}, place;
+
+    while (statistics_next(inbox->statistics, part->first, count, &next)) {
+        struct move move = move_of(inbox, part, next.kind);
+
+        place = (struct statistic_part){part->first + done, next.at - done,
+                                        TENSOR_TRAINED};
+        apply_kind(&trained, v + done, &place, spans, optimizer);
+        place = (struct statistic_part){part->first + next.at, next.count,
+                                        next.kind};
+        apply_kind(&move, v + next.at, &place, spans, optimizer);
+        done = next.at + next.count;
+    }
+    place = (struct statistic_part){part->first + done, count - done,
+                                    TENSOR_TRAINED};
+    apply_kind(&trained, v + done, &place, spans, optimizer);
+}
+
+static size_t apply_part(const struct inbox *inbox,
+                         const struct inbox_part *part,
                          const struct span *spans, float *anchor,
                          const struct inbox_optimizer *optimizer)
 {
-    const float *v = blob_floats(part->payload);
     size_t count = part->payload->size / sizeof(float);
-    size_t done = 0;
 
     if (anchor && part->anchor && part->anchor->size == part->payload->size)
         memcpy(anchor + part->first, part->anchor->bytes, part->anchor->size);
     if (part->verb == VERB_STEP)
-        optimizer->step(optimizer->context, v, part->first, count);
-    else if (optimizer->change)
-        change_piece(part, v, count, optimizer);
-    while (done < count && !optimizer->change) {
-        size_t piece = count - done;
-        float *x = span_at(spans, part->first + done, &piece);
-
-        apply_piece(part, v + done, x, piece);
-        done += piece;
-    }
+        optimizer->step(optimizer->context, blob_floats(part->payload),
+                        part->first, count);
+    else
+        apply_all(inbox, part, spans, optimizer);
     return count;
 }
 
@@ -197,30 +270,37 @@ size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
     assert(entry && entry->arrived && entry->arrived == entry->expected);
     for (uint32_t i = 0; i < entry->capacity; i++)
         if (entry->parts[i].payload)
-            moved += apply_part(&entry->parts[i], spans, anchor, optimizer);
+            moved +=
+                apply_part(inbox, &entry->parts[i], spans, anchor, optimizer);
     drop(inbox, entry);
     return moved;
+}
+
+static void pull_piece(const struct inbox_part *to, size_t count,
+                       const struct span *spans, const float *anchor,
+                       const struct inbox_optimizer *optimizer)
+{
+    const struct move move = {VERB_PULL, to->weight, false};
+    const struct statistic_part place = {to->first, count, TENSOR_TRAINED};
+
+    apply_kind(&move, anchor + to->first, &place, spans, optimizer);
 }
 
 void inbox_pull(const struct inbox *inbox,
                 const struct msg_local_tune *schedule, const struct span *spans,
                 const float *anchor, const struct inbox_optimizer *optimizer)
 {
-    double share = schedule->anchor / (double)schedule->every;
-    size_t done = 0;
+    struct inbox_part to = {.weight =
+                                schedule->anchor / (double)schedule->every};
+    struct statistic_part next = {0};
 
     if (!schedule->offering || !(schedule->anchor > 0))
         return;
-    if (optimizer->change) {
-        optimizer->change(optimizer->context, 1 - share, share, anchor, 0,
-                          inbox->elements);
-        return;
+    while (statistics_next(inbox->statistics, 0, inbox->elements, &next)) {
+        pull_piece(&to, next.at - to.first, spans, anchor, optimizer);
+        to.first = next.at + next.count;
     }
-    for (const struct span *span = spans; done < inbox->elements;
-         done += span++->count)
-        for (size_t i = 0; i < span->count; i++)
-            span->values[i] = (float)((1 - share) * (double)span->values[i] +
-                                      share * (double)anchor[done + i]);
+    pull_piece(&to, inbox->elements - to.first, spans, anchor, optimizer);
 }
 
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange)

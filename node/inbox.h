@@ -18,6 +18,7 @@
 
 #include "codec/msg.h"
 #include "core/blob.h"
+#include "core/schema.h"
 #include "node/pacer.h"
 #include "node/vector.h"
 
@@ -41,8 +42,10 @@ struct inbox_exchange {
 };
 
 struct inbox {
-    size_t elements; /* of the vector */
-    unsigned used;   /* of the list */
+    size_t elements;                     /* of the vector */
+    const struct statistics *statistics; /* of it; NULL: none. Not ours */
+    double share;  /* how far averages go to what comes, see inbox_apply */
+    unsigned used; /* of the list */
     struct inbox_exchange list[INBOX_EXCHANGES];
 };
 
@@ -56,6 +59,9 @@ struct inbox_optimizer {
      * [first, first + count). NULL: they lie in the spans. */
     void (*change)(void *context, double keep, double scale,
                    const float *values, size_t first, size_t count);
+    /* The same for statistics of which the largest counts: x = max(x, v). */
+    void (*raise_to)(void *context, const float *values, size_t first,
+                     size_t count);
 };
 
 void inbox_init(struct inbox *inbox, size_t elements);
@@ -69,15 +75,20 @@ bool inbox_complete(const struct inbox *inbox, uint64_t exchange);
 /* Applies a complete exchange by the verbs of its chunks to a vector that lies
  * in spans, in order and `elements` long together, and drops it. REBASE:
  * x += v. REPLACE: x = v. PULL: x = (1-a)x + a v. ADD: x += a v. STEP: given to
- * the optimizer. What came for the anchor goes to anchor[elements], if that is
- * not NULL. Returns how many elements it moved. */
+ * the optimizer. Statistics are not moved by what was learnt: where the result
+ * has them as they are (REBASE with a = 1, PULL), x goes to v by `share` of the
+ * way (PULL: at most a), or, if the largest counts, is raised to it; so what
+ * are above 0 stay there, whatever x has become since. What came for the anchor
+ * goes to anchor[elements], if that is not NULL. Returns how many elements it
+ * moved. */
 size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
                    const struct span *spans, float *anchor,
                    const struct inbox_optimizer *optimizer);
 /* Whether a complete exchange replaces parameters. */
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange);
 /* After a local step: x = (1-q)x + q anchor with q = p/k for a schedule's
- * anchor p and period k; nothing at all where p is 0, or no part in a run. */
+ * anchor p and period k, but for statistics; nothing at all where p is 0, or no
+ * part in a run. */
 void inbox_pull(const struct inbox *inbox,
                 const struct msg_local_tune *schedule, const struct span *spans,
                 const float *anchor, const struct inbox_optimizer *optimizer);

@@ -487,6 +487,7 @@ static struct job *chunk_sum(const struct node *node,
             job->in[count] = one->chunks[chunk].given;
             (void)blob_ref(job->in[count++].blob);
         }
+    job->plain = count;
     return job;
 }
 

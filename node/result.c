@@ -40,7 +40,8 @@ static int corrections_ahead(const struct node *node,
     return ahead;
 }
 
-/* c = a (v - x_sent - the corrections that come first); other verbs take v. */
+/* c = a (v - x_sent - the corrections that come first); other verbs take v, and
+ * statistics are v's. */
 static struct job *correction(struct node *node, struct flight *flight,
                               uint32_t chunk, int ahead)
 {
@@ -54,6 +55,8 @@ static struct job *correction(struct node *node, struct flight *flight,
     job->in[0] = (struct input){blob_ref(place->result), weight, CODEC_RAW};
     if (!rebase)
         return job;
+    job->plain = 1;
+    job->adds_means = weight != 1; /* then they are as parameters */
     at = sum_into(&place->sent, -weight, job, at);
     for (struct flight *other = node->flights; other != flight;
          other = other->next)

@@ -85,6 +85,15 @@ bool sums_meet(const struct sum *one, const struct sum *other)
     return false;
 }
 
+unsigned sum_plain(const struct sum *sum)
+{
+    unsigned i = sum->count;
+
+    while (i > 0 && !(sum->term[i - 1].weight > 0))
+        i--;
+    return i;
+}
+
 unsigned sum_into(const struct sum *sum, double factor, struct job *job,
                   unsigned at)
 {
@@ -95,6 +104,23 @@ unsigned sum_into(const struct sum *sum, double factor, struct job *job,
     return at;
 }
 
+static void read_plain(const struct sum *sum, const struct extent *extent,
+                       size_t at, size_t count, double *values)
+{
+    struct statistic_part part = {0};
+    unsigned plain = sum_plain(sum);
+    double read[CODEC_GRAIN];
+
+    if (!plain || !extent_statistics(extent, at, count, &part))
+        return;
+    memset(read, 0, count * sizeof *read);
+    payload_add(extent, sum->term[plain - 1].codec,
+                sum->term[plain - 1].blob->bytes, at, count, 1, read);
+    do
+        memcpy(values + part.at, read + part.at, part.count * sizeof *read);
+    while (extent_statistics(extent, at, count, &part));
+}
+
 void sum_read(const struct sum *sum, const struct extent *extent, size_t at,
               size_t count, double *values)
 {
@@ -102,6 +128,7 @@ void sum_read(const struct sum *sum, const struct extent *extent, size_t at,
     for (unsigned i = 0; i < sum->count; i++)
         payload_add(extent, sum->term[i].codec, sum->term[i].blob->bytes, at,
                     count, sum->term[i].weight, values);
+    read_plain(sum, extent, at, count, values);
 }
 
 double sum_at(const struct sum *sum, const struct extent *extent, size_t at)

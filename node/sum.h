@@ -25,6 +25,9 @@ void sum_copy(struct sum *to, const struct sum *from);
 void sum_join(struct sum *to, const struct sum *from, double factor);
 /* Whether they have a blob in common, so that one from the other is short. */
 bool sums_meet(const struct sum *one, const struct sum *other);
+/* 1 + the term whose statistics are the sum's: the last that is added, as
+ * statistics stand in each blob as they are. 0: there is none. */
+unsigned sum_plain(const struct sum *sum);
 /* Appends the terms times `factor` to a job's inputs from place `at` on;
  * returns the place after them. */
 unsigned sum_into(const struct sum *sum, double factor, struct job *job,

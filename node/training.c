@@ -21,6 +21,7 @@ bool training_init(struct training *training,
                                   .accuracy = -1,
                                   .reported = -REPORT_EVERY};
     agenda_init(&training->agenda, elements);
+    training->agenda.inbox.statistics = owner->statistics;
     if (owner->change)
         training->deferred = calloc(1, sizeof *training->deferred);
     return training->deferred || !owner->change;
@@ -208,7 +209,8 @@ static void post_cut(struct training *training, uint64_t exchange, bool final)
 static struct inbox_optimizer mover(const struct training *training)
 {
     return (struct inbox_optimizer){
-        training->owner.optimize, training->owner.self, training->owner.change};
+        training->owner.optimize, training->owner.self, training->owner.change,
+        training->owner.raise_to};
 }
 
 /* Pulls to the anchor, which begins as the starting parameters; as the present

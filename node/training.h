@@ -40,6 +40,9 @@ struct training_owner {
     /* As inbox_optimizer's; NULL: the parameters lie in `values`. */
     void (*change)(void *self, double keep, double scale, const float *values,
                    size_t first, size_t count);
+    void (*raise_to)(void *self, const float *values, size_t first,
+                     size_t count);
+    const struct statistics *statistics; /* of the vector; NULL: none */
 };
 
 struct deferred;

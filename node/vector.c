@@ -13,7 +13,7 @@ float *span_at(const struct span *spans, size_t at, size_t *count)
     left = spans->count - at;
     if (*count > left)
         *count = left;
-    return spans->values + at;
+    return spans->values ? spans->values + at : NULL;
 }
 
 size_t fragment_elements(struct fragment fragment, size_t elements,

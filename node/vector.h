@@ -14,12 +14,12 @@
 
 /* A piece of the vector, as it lies in the trainer's memory. */
 struct span {
-    float *values;
+    float *values; /* NULL: there are none, as gradients of statistics */
     size_t count;
 };
 
-/* Where element `at` lies; *count is lowered to those that follow in one
- * piece. */
+/* Where element `at` lies, or NULL; *count is lowered to those that follow in
+ * one piece. */
 float *span_at(const struct span *spans, size_t at, size_t *count);
 
 /* Elements of a fragment of a vector. */

@@ -43,9 +43,10 @@ static double read_back(struct job *job, const struct blob *values,
         memset(tile, 0, count * sizeof *tile);
         payload_add(&job->extent, codec, job->out[0]->bytes, first, count, 1,
                     tile);
-        squares_add_doubles(&squares, tile, count);
         for (size_t i = 0; keep && i < count; i++)
             blob_floats(keep)[first + i] = (float)((double)given[i] - tile[i]);
+        job_mask(job, first, count, tile);
+        squares_add_doubles(&squares, tile, count);
     }
     return squares_sum(&squares);
 }
@@ -66,12 +67,22 @@ static double encode(struct job *job, struct blob *values)
     return read_back(job, values, job->out[1]);
 }
 
-/* out[1] = r, of which inputs `from` and later are -r. */
+/* out[1] = r, of which inputs `from` and later are -r; its statistics are those
+ * of p, as they are. */
 static void add_reference(struct job *job, unsigned from)
 {
+    struct statistic_part part = {0};
+    float *r;
+
     (void)job_add_up(job, from, job->inputs, 1, false);
-    for (size_t i = 0; job->out[1] && i < job->extent.elements; i++)
-        blob_floats(job->out[1])[i] = -blob_floats(job->out[1])[i];
+    if (!job->out[1])
+        return;
+    r = blob_floats(job->out[1]);
+    for (size_t i = 0; i < job->extent.elements; i++)
+        r[i] = -r[i];
+    while (extent_statistics(&job->extent, 0, job->extent.elements, &part))
+        for (size_t i = part.at; i < part.at + part.count; i++)
+            r[i] = -r[i];
 }
 
 static void delta(struct job *job)
@@ -134,6 +145,7 @@ static void decode(struct job *job)
         job->out[0] = blob_ref(sent->blob);
         return;
     }
+    job->plain = job->inputs;
     if (!isfinite(job_add_up(job, 0, job->inputs, 0, true)) &&
         job->status == STATUS_OK)
         job->status = STATUS_MALFORMED;

@@ -11,7 +11,10 @@ enum delta_number {
     DELTA_KEEPS    /* whether what the codec leaves out is wanted */
 };
 
-/* out[0] = the sum of all inputs, p, in the codec of tag[2], sealed. CONFIG
+/* Whoever makes a job of sums says which input's statistics count (`plain` of
+ * struct job).
+ *
+ * out[0] = the sum of all inputs, p, in the codec of tag[2], sealed. CONFIG
  * when p is not finite. out[1] = p - decoded out[0] if DELTA_KEEPS, or, if
  * DELTA_PARTS, r, of which the inputs from there on are -r. A blob that is p
  * already is not copied. */

@@ -149,6 +149,7 @@ static void start_node(struct world *world, unsigned number)
     trainer.name = node->trainer_name;
     trainer.step = node->step;
     trainer.seed = prng_next(&world->prng);
+    trainer.statistics = &node->description.schema->statistics;
     node->node = new_node(world, node);
     node->trainer = trainer_new(&trainer, world->pool);
     place_start(world, place_of_node(number), node_machine(node->node));

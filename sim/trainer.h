@@ -56,6 +56,7 @@ struct trainer_config {
     const char *name;   /* for transcripts; copied */
     const float *start; /* parameters to begin with; copied */
     size_t elements;
+    const struct statistics *statistics; /* among them; NULL: none */
     nanos step, step_jitter; /* an iteration takes step + [0, jitter) */
     double step_cv;   /* > 0: step is the mean of a log-normal distribution with
                          this coefficient of variation */

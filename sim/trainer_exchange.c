@@ -83,7 +83,8 @@ struct training_owner trainer_owner(struct trainer *trainer)
     return (struct training_owner){.self = trainer,
                                    .post = take_post,
                                    .optimize = trainer_optimize,
-                                   .told = show};
+                                   .told = show,
+                                   .statistics = trainer->config.statistics};
 }
 
 void trainer_offer(struct trainer *trainer)

@@ -43,14 +43,24 @@ static void change(void *self, double keep, double scale, const float *values,
                          count);
 }
 
+static void raise_largest(void *self, const float *values, size_t first,
+                          size_t count)
+{
+    const struct star_link *link = self;
+
+    link->options.raise_to(link->options.context, values, first, count);
+}
+
 struct training_owner link_owner(struct star_link *link)
 {
-    return (struct training_owner){.self = link,
-                                   .post = post,
-                                   .optimize = optimize,
-                                   .told = hear,
-                                   .change =
-                                       link->options.change ? change : NULL};
+    return (struct training_owner){
+        .self = link,
+        .post = post,
+        .optimize = optimize,
+        .told = hear,
+        .change = link->options.change ? change : NULL,
+        .raise_to = link->options.raise_to ? raise_largest : NULL,
+        .statistics = &link->schema->statistics};
 }
 
 bool link_is_hurried(const struct star_link *link)

@@ -6,6 +6,10 @@
 
 #include "node/library/inside.h"
 
+_Static_assert((int)STAR_AVERAGED == (int)TENSOR_AVERAGED &&
+                   (int)STAR_LARGEST == (int)TENSOR_LARGEST,
+               "the public numbers are the schema's");
+
 static uint64_t tensor_elements(const struct star_tensor *tensor)
 {
     uint64_t elements = 1;
@@ -61,10 +65,27 @@ static enum status check_memory(const struct star_tensor *tensors,
     return status;
 }
 
+static enum status add(struct schema *schema, const struct star_tensor *tensor,
+                       struct why *why)
+{
+    struct tensor like = {.rank = (unsigned)tensor->rank,
+                          .kind = (enum tensor_kind)tensor->kind};
+
+    if ((unsigned)tensor->kind >= TENSOR_KINDS)
+        return because(why, STATUS_USAGE,
+                       "tensor %.60s has a kind that is none", tensor->name);
+    if (tensor->rank > STAR_RANK_MAX ||
+        strlen(tensor->name) >= sizeof like.name)
+        return schema_add(schema, tensor->name, like.rank, tensor->shape, why);
+    memcpy(like.name, tensor->name, strlen(tensor->name) + 1);
+    memcpy(like.shape, tensor->shape, sizeof like.shape);
+    return schema_add_tensor(schema, &like, why);
+}
+
 static enum status describe(struct star_link *link,
                             const struct star_tensor *tensors, struct why *why)
 {
-    bool gradients = true;
+    bool gradients = true, trained = false, raised = false;
 
     for (size_t i = 0; i < link->count; i++) {
         const struct star_tensor *tensor = &tensors[i];
@@ -73,17 +94,22 @@ static enum status describe(struct star_link *link,
         if (!tensor->name || !tensor->value || tensor->rank < 0)
             return because(why, STATUS_USAGE,
                            "tensor %zu has no name or no values", i);
-        status = schema_add(link->schema, tensor->name, (unsigned)tensor->rank,
-                            tensor->shape, why);
+        status = add(link->schema, tensor, why);
         if (status != STATUS_OK)
             return status;
         link->values[i].values = tensor->value;
         link->values[i].count = (size_t)tensor_elements(tensor);
         link->gradients[i].values = tensor->gradient;
         link->gradients[i].count = link->values[i].count;
-        gradients &= tensor->gradient != NULL;
+        gradients &= tensor->gradient || tensor->kind != STAR_TRAINED;
+        trained |= tensor->kind == STAR_TRAINED;
+        raised |= tensor->kind == STAR_LARGEST;
     }
-    if (!gradients) {
+    if (raised && link->options.change && !link->options.raise_to)
+        return because(why, STATUS_USAGE,
+                       "there are tensors of the kind STAR_LARGEST, and no "
+                       "`raise_to` beside `change`");
+    if (!gradients || !trained) {
         free(link->gradients);
         link->gradients = NULL;
     }
@@ -129,12 +155,14 @@ static enum status check_same(const struct star_link *link,
 
         if (!tensor->name || strcmp(tensor->name, known->name) != 0 ||
             tensor->rank != (int)known->rank ||
+            (int)tensor->kind != (int)known->kind ||
             memcmp(tensor->shape, known->shape,
                    known->rank * sizeof *known->shape) != 0)
             return because(why, STATUS_USAGE,
                            "tensor %zu is not the one that was attached, %s", i,
                            known->name);
-        if (!tensor->value || (link->gradients && !tensor->gradient))
+        if (!tensor->value ||
+            (link->gradients && link->gradients[i].values && !tensor->gradient))
             return because(why, STATUS_USAGE,
                            "tensor %s has no values, or no gradient any more",
                            known->name);

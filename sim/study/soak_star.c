@@ -71,18 +71,26 @@ static bool review(const void *context, const float *x, size_t elements,
     return true;
 }
 
-/* A matrix, and with a bias a vector behind it, which is never encoded. */
+/* A matrix, and with a bias a vector behind it, which is never encoded: where
+ * nothing is counted, now and then statistics. */
 static void make_schema(struct life *life)
 {
     uint64_t elements = life->plan->elements;
     uint64_t bias = life->plan->bias ? elements / 4 : 0;
-    uint64_t shape[2] = {elements - bias, 1};
+    const struct tensor tensors[] = {
+        {.name = "w", .rank = 2, .shape = {elements - bias, 1}},
+        {.name = "b",
+         .rank = 1,
+         .shape = {bias},
+         .kind = life->plan->counts
+                     ? TENSOR_TRAINED
+                     : (enum tensor_kind)(life->plan->seed % TENSOR_KINDS)}};
 
     life->schema = schema_new();
-    if (!life->schema ||
-        schema_add(life->schema, "w", 2, shape, NULL) != STATUS_OK ||
-        (bias && schema_add(life->schema, "b", 1, &bias, NULL) != STATUS_OK))
-        abort();
+    for (unsigned i = 0; i < (bias ? 2 : 1); i++)
+        if (!life->schema ||
+            schema_add_tensor(life->schema, &tensors[i], NULL) != STATUS_OK)
+            abort();
     life->exempt = exempt_new(life->schema);
     if (!life->exempt)
         abort();

@@ -64,7 +64,7 @@ static void answer(struct fixture *fixture, uint64_t exchange, enum verb verb)
 
 static bool apply(struct fixture *fixture, uint64_t exchange)
 {
-    const struct inbox_optimizer nobody = {NULL, NULL, NULL};
+    const struct inbox_optimizer nobody = {NULL, NULL, NULL, NULL};
     const struct span span = {fixture->x, ELEMENTS};
     bool replaced;
 
@@ -178,7 +178,7 @@ static void what_was_done_with_other_parameters_does_not_count(void)
         CHECK_EQUAL(PACER_APPLY, agenda_due(&fixture.agenda, &exchange));
         (void)agenda_apply(
             &fixture.agenda, exchange, &(struct span){fixture.x, ELEMENTS},
-            NULL, &(struct inbox_optimizer){NULL, NULL, NULL}, &replaced);
+            NULL, &(struct inbox_optimizer){NULL, NULL, NULL, NULL}, &replaced);
         CHECK(replaced);
         for (int i = 0; i < ELEMENTS; i++)
             values[i] = 3;

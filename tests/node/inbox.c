@@ -61,7 +61,7 @@ static void step(void *context, const float *gradient, size_t first,
 
 static void apply(struct fixture *fixture, uint64_t exchange)
 {
-    const struct inbox_optimizer optimizer = {step, fixture, NULL};
+    const struct inbox_optimizer optimizer = {step, fixture, NULL, NULL};
 
     (void)inbox_apply(&fixture->inbox, exchange,
                       &(struct span){fixture->x, ELEMENTS}, fixture->anchor,
@@ -114,7 +114,7 @@ static void chunks_may_come_in_any_order_and_twice(void)
 
 static void a_vector_may_lie_in_pieces(void)
 {
-    const struct inbox_optimizer optimizer = {step, NULL, NULL};
+    const struct inbox_optimizer optimizer = {step, NULL, NULL, NULL};
     float head[1] = {10}, middle[3] = {10, 10, 10}, tail[1] = {10};
     const struct span spans[] = {{head, 1}, {middle, 3}, {tail, 1}};
     struct fixture fixture;
@@ -195,7 +195,7 @@ static void pull(struct fixture *fixture, double strength, uint64_t every,
     for (int i = 0; i < ELEMENTS; i++)
         fixture->anchor[i] = (float)anchor;
     inbox_pull(&fixture->inbox, &schedule, spans, fixture->anchor,
-               &(struct inbox_optimizer){step, fixture, NULL});
+               &(struct inbox_optimizer){step, fixture, NULL, NULL});
 }
 
 static void sd_03_each_step_pulls_to_the_newest_result(void)
@@ -217,7 +217,7 @@ static void sd_03_a_strength_of_zero_is_no_operation(void)
     pull(&fixture, 0, 2, (double)NAN);
     inbox_pull(&fixture.inbox, &(struct msg_local_tune){.every = 0},
                &(struct span){NULL, 0}, NULL,
-               &(struct inbox_optimizer){step, NULL, NULL});
+               &(struct inbox_optimizer){step, NULL, NULL, NULL});
     for (int i = 0; i < ELEMENTS; i++)
         CHECK_NEAR(10, (double)fixture.x[i], 0);
     fixture_end(&fixture);

@@ -61,7 +61,8 @@ static void apply(struct solo *solo, uint64_t exchange)
     CHECK(solo->agenda.pacer.iteration >=
           solo->taken[exchange % SOLO_EXCHANGES] + solo->delay);
     (void)agenda_apply(&solo->agenda, exchange, &span, NULL,
-                       &(struct inbox_optimizer){NULL, NULL, NULL}, &replaced);
+                       &(struct inbox_optimizer){NULL, NULL, NULL, NULL},
+                       &replaced);
     node_fixture_applied(solo->f, exchange);
     solo->applied++;
     for (unsigned i = 0; i < FIXTURE_CHUNKS; i++) {

@@ -60,6 +60,19 @@ struct lab *lab_new(size_t elements)
     return lab;
 }
 
+/* What a result's values add to: statistics are as they are. */
+static double before(const struct lab *lab, const struct extent *extent,
+                     const struct msg_result *result, size_t i)
+{
+    struct statistic_part part = {0};
+
+    return result->base == result->version ||
+                   extent_statistics(extent, i, 1, &part)
+               ? 0
+               : (double)lab->versions[result->base * lab->elements +
+                                       extent->first + i];
+}
+
 /* A result holds a chunk of the centre as it was merged, or is a change of what
  * another one held. What a newcomer takes is the same, where there are changes.
  */
@@ -70,7 +83,7 @@ static void keep_result(struct lab *lab, const struct msg_result *result,
     uint32_t length = lab->config.hub.chunk_elements;
     size_t first = (size_t)result->chunk * length;
     struct extent extent =
-        extent_of(NULL, lab->elements, length, result->chunk);
+        extent_of(lab->exempt, lab->elements, length, result->chunk);
     float *values;
 
     if (version >= LAB_VERSIONS ||
@@ -78,10 +91,7 @@ static void keep_result(struct lab *lab, const struct msg_result *result,
         return; /* parameters of another node */
     values = lab->versions + version * lab->elements + first;
     for (size_t i = 0; i < extent.elements; i++) {
-        double value =
-            result->base == version
-                ? 0
-                : lab->versions[result->base * lab->elements + first + i];
+        double value = before(lab, &extent, result, i);
 
         payload_add(&extent, result->codec, payload->bytes, i, 1, 1, &value);
         values[i] = (float)value;
@@ -127,6 +137,9 @@ void lab_open(struct lab *lab, uint64_t seed)
         zeros((size_t)LAB_VERSIONS * lab->elements, sizeof *lab->versions);
     for (uint32_t i = 0; i < lab->chunks; i++)
         lab->published[0] |= 1u << i % 32;
+    lab->exempt = exempt_new(lab->schema);
+    if (!lab->exempt)
+        abort();
     lab->config.hooks.context = lab;
     lab->config.hooks.after_step = watch;
     lab->world = world_new(seed, &lab->config);
@@ -176,6 +189,7 @@ void lab_destroy(struct lab **reference)
 
     *reference = NULL;
     world_destroy(&lab->world);
+    exempt_destroy(&lab->exempt);
     schema_destroy(&lab->schema);
     free(lab->start);
     free(lab->published);

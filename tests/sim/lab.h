@@ -13,6 +13,7 @@
 #ifndef TESTS_SIM_LAB_H
 #define TESTS_SIM_LAB_H
 
+#include "codec/payload.h"
 #include "sim/models.h"
 #include "sim/world.h"
 
@@ -43,6 +44,7 @@ struct lab {
     uint32_t chunks;
     uint32_t *published;        /* chunks of each version */
     float *versions;            /* values of each version */
+    struct exempt *exempt;      /* of the schema */
     uint64_t results, unmerged; /* chunks in results; not merged of them */
     /* Called as well; context is the lab. */
     void (*after_step)(struct lab *lab, const struct world_step *step);

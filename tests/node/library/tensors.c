@@ -50,6 +50,43 @@ static void tensors_that_cannot_be_are_refused_with_a_sentence(void)
     check_refused(NULL, 3, "no tensors");
 }
 
+static void move_nothing(void *context, double keep, double scale,
+                         const float *values, size_t first, size_t count)
+{
+    (void)context;
+    (void)keep;
+    (void)scale;
+    (void)values;
+    (void)first;
+    (void)count;
+}
+
+static void a_statistic_has_a_kind_that_there_is(void)
+{
+    static float w[4], count[1];
+    struct star_tensor tensors[] = {STAR_TENSOR("w", 1, w, NULL, 4),
+                                    STAR_TENSOR("n", 0, count, NULL, 0)};
+    struct star_options options = {
+        .size = sizeof options, .log = keep_quiet, .change = move_nothing};
+    struct star_link *link = NULL;
+    char error[256] = "";
+
+    tensors[1].kind = (enum star_kind)3;
+    check_refused(tensors, 2, "kind");
+    tensors[1].kind = STAR_LARGEST;
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_attach(&options, tensors, 2, &link, error, sizeof error));
+    CHECK_CONTAINS("raise_to", error);
+    options.change = NULL;
+    CHECK_EQUAL(STAR_OK,
+                star_attach(&options, tensors, 2, &link, error, sizeof error));
+    CHECK_EQUAL(STAR_OK, star_retarget(link, tensors, 2, error, sizeof error));
+    tensors[1].kind = STAR_AVERAGED;
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_retarget(link, tensors, 2, error, sizeof error));
+    (void)star_detach_within(&link, 0);
+}
+
 static void tensors_that_share_memory_are_refused(void)
 {
     static float w[6], g[6];
@@ -105,6 +142,7 @@ static void who_moves_tensors_moves_the_same_ones(void)
 void add_node_library_tensors_tests(CU_pSuite suite)
 {
     TEST(tensors_that_cannot_be_are_refused_with_a_sentence);
+    TEST(a_statistic_has_a_kind_that_there_is);
     TEST(tensors_that_share_memory_are_refused);
     TEST(who_moves_tensors_moves_the_same_ones);
 }
