@@ -152,7 +152,8 @@ static bool note_statistic(struct schema *schema, const struct tensor *tensor)
 {
     struct statistics *all = &schema->statistics;
     uint64_t end = tensor->first + tensor->elements;
-    struct statistic *last = all->count ? &all->list[all->count - 1] : NULL;
+    struct statistic *last =
+        all->list && all->count ? &all->list[all->count - 1] : NULL;
 
     if (tensor->kind == TENSOR_TRAINED)
         return true;
@@ -160,7 +161,7 @@ static bool note_statistic(struct schema *schema, const struct tensor *tensor)
         last->end = end;
         return true;
     }
-    if (all->count == all->capacity) {
+    if (!all->list || all->count == all->capacity) {
         unsigned capacity = all->capacity ? 2 * all->capacity : FIRST_CAPACITY;
         struct statistic *list = realloc(all->list, capacity * sizeof *list);
 

@@ -146,16 +146,17 @@ static struct move move_of(const struct inbox *inbox,
     return move;
 }
 
+static void raise_piece(const float *v, float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = v[i] > x[i] ? v[i] : x[i];
+}
+
 static void apply_piece(const struct move *move, const float *v, float *x,
                         size_t count)
 {
     double a = move->weight;
 
-    if (move->raises) {
-        for (size_t i = 0; i < count; i++)
-            x[i] = v[i] > x[i] ? v[i] : x[i];
-        return;
-    }
     switch (move->verb) {
     case VERB_REBASE:
         for (size_t i = 0; i < count; i++)
@@ -212,7 +213,10 @@ static void apply_kind(const struct move *move, const float *v,
         size_t piece = place->count - done;
         float *x = span_at(spans, place->at + done, &piece);
 
-        apply_piece(move, v + done, x, piece);
+        if (move->raises)
+            raise_piece(v + done, x, piece);
+        else
+            apply_piece(move, v + done, x, piece);
         done += piece;
     }
 }

@@ -115,7 +115,7 @@ static void add_nodes(struct lab *lab, unsigned slower)
 
     for (unsigned i = 0; i < NODES; i++) {
         const struct model model = {
-            descend, &unlike[i], 1, (i ? slower : 1) * 100 * MILLISECOND,
+            descend, &unlike[i], 1, (nanos)(i ? slower : 1) * 100 * MILLISECOND,
             look,    &seen[i]};
 
         lab->samples = i ? 3 : 1;
