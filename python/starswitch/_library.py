@@ -56,6 +56,12 @@ class star_level(IntEnum):
 STAR_RANK_MAX = 8
 
 
+class star_kind(IntEnum):
+    STAR_TRAINED = 0
+    STAR_AVERAGED = 1
+    STAR_LARGEST = 2
+
+
 class star_tensor(Structure):
     _fields_ = [
         ("size", c_uint32),
@@ -64,6 +70,7 @@ class star_tensor(Structure):
         ("shape", c_uint64 * 8),
         ("value", POINTER(c_float)),
         ("gradient", POINTER(c_float)),
+        ("kind", c_int),
     ]
 
 
@@ -106,6 +113,7 @@ class star_options(Structure):
                 None, c_void_p, c_double, c_double, POINTER(c_float), c_size_t, c_size_t
             ),
         ),
+        ("raise_to", CFUNCTYPE(None, c_void_p, POINTER(c_float), c_size_t, c_size_t)),
     ]
 
 

@@ -64,6 +64,7 @@ REFUSALS: dict[int, type[StarswitchError]] = {
 NAME_BYTES = 63  # of a tensor, in a schema
 TENSORS_MAX = 4096
 TEXT_MAX = 60 * 1024 - 256
+KIND_WORDS = ("", " averaged", " largest")
 WAIT_SLICE = 0.1  # seconds; Ctrl-C is heard that often
 NAME_AGAIN = 5.0  # seconds between two looks for a hub's name
 GONE = 0.2  # seconds that a goodbye may take when no hub is there
@@ -91,7 +92,7 @@ class Described(NamedTuple):
 
     name: str
     shape: tuple[int, ...]
-    kind: int = 0
+    kind: int = 0  # of star_kind
 
     @property
     def elements(self) -> int:
@@ -138,7 +139,8 @@ def _extra(parameters: Parameters | None, name: str, without: Any) -> Any:
     """What Parameters may have beyond the protocol: fingerprint(), the hash of
     what is not exchanged and must be the same on all nodes; state_dict() and
     load_state_dict(), what they hold beyond the tensors; late_skips(), the steps
-    that turned out to be none."""
+    that turned out to be none. Where tensors are of the kind STAR_LARGEST they
+    have raise_to(values, first, count), too: as change, but x = max(x, v)."""
     function = getattr(parameters, name, None)
     return without if function is None else function()
 
@@ -230,7 +232,8 @@ def pack(tensors: Sequence[Described]) -> list[Described]:
             shape = (1, math.prod(shape))
         named.append(Described(_short(name), shape, kind))
     rows = [
-        f"{name} f32 {','.join(map(str, shape)) or '-'}\n" for name, shape, _ in named
+        f"{name} f32 {','.join(map(str, shape)) or '-'}{KIND_WORDS[kind]}\n"
+        for name, shape, kind in named
     ]
     if (
         len(named) <= TENSORS_MAX
@@ -423,8 +426,7 @@ class Link:
             tensor.rank = len(one.shape)
             tensor.shape[: len(one.shape)] = one.shape
             tensor.value = cast(address, POINTER(c_float))
-            if hasattr(tensor, "kind"):
-                tensor.kind = one.kind
+            tensor.kind = one.kind
             address += 4 * one.elements
         if fingerprint:
             self._constant = c_float()
@@ -447,6 +449,7 @@ class Link:
         # Kept here, as C calls them for as long as the link lives.
         self._callbacks = {
             "change": types["change"](self._change),
+            "raise_to": types["raise_to"](self._raise_to),
             "replaced": types["replaced"](self._replaced),
             "hurry": types["hurry"](self._hurry),
         }
@@ -559,6 +562,13 @@ class Link:
             self._guard(
                 lambda: self._parameters.change(keep, scale, address, first, count)
             )
+
+    def _raise_to(self, _: Any, values: Any, first: int, count: int) -> None:
+        if self._failure is None:
+            self._changed = True
+            parameters: Any = self._parameters
+            address = addressof(values.contents)
+            self._guard(lambda: parameters.raise_to(address, first, count))
 
     def _replaced(self, _: Any, reset: int) -> None:
         self._guard(lambda: self._parameters.replaced(bool(reset)))

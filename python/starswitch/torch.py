@@ -51,12 +51,6 @@ def unwrap_optimizer(optimizer: Any) -> Any:
     return optimizer
 
 
-def _kind(name: str) -> int | None:
-    """How the hub is to merge a tensor; None: it cannot yet."""
-    kinds = getattr(c, "star_kind", None)
-    return None if kinds is None else int(kinds[f"STAR_{name}"])
-
-
 class _Place(NamedTuple):
     """Where a tensor is found: in this dictionary of its module."""
 
@@ -84,11 +78,13 @@ class _Listing:
         for path, module in modules:
             for name, one in module._parameters.items():
                 self._add_parameter(path, module, name, one)
-        if buffers == "average" and _kind("AVERAGED") is not None:
-            for path, module in modules:
-                for name, one in module._buffers.items():
-                    if name not in module._non_persistent_buffers_set:
-                        self._add_buffer(path, module, name, one)
+        counters: list[tuple[str, _Place, torch.Tensor]] = []
+        for path, module in modules if buffers == "average" else ():
+            for name, one in module._buffers.items():
+                if name not in module._non_persistent_buffers_set:
+                    self._add_buffer(path, module, name, one, counters)
+        for full, place, counter in counters:
+            self._add(full, place, counter, c.star_kind.STAR_LARGEST)
 
     def _is_new(self, one: torch.Tensor | None) -> bool:
         """Whether it is to be looked at: tied tensors once, empty ones never."""
@@ -114,20 +110,24 @@ class _Listing:
             self.frozen.append((full, place))
 
     def _add_buffer(
-        self, path: str, module: torch.nn.Module, name: str, one: Any
+        self,
+        path: str,
+        module: torch.nn.Module,
+        name: str,
+        one: Any,
+        counters: list[tuple[str, _Place, torch.Tensor]],
     ) -> None:
+        """Counters come last, so that those of a kind are in a row."""
         if not self._is_new(one) or not one.numel():
             return
         full = f"{path}.{name}" if path else name
         _check_plain(full, one)
-        kind = None
+        place = _Place(module._buffers, name)
+        if name == "num_batches_tracked":
+            counters.append((full, place, one))
         # Some masks are -inf, which is no value to average.
-        if one.is_floating_point() and bool(one.isfinite().all()):
-            kind = _kind("AVERAGED")
-        elif name == "num_batches_tracked":
-            kind = _kind("LARGEST")
-        if kind is not None:
-            self._add(full, _Place(module._buffers, name), one, kind)
+        elif one.is_floating_point() and bool(one.isfinite().all()):
+            self._add(full, place, one, c.star_kind.STAR_AVERAGED)
 
     def _add(self, full: str, place: _Place, one: torch.Tensor, kind: int) -> None:
         shape = tuple(one.shape)
@@ -140,8 +140,9 @@ class _Listing:
 
 class TorchParameters:
     """Tensors of a model in the order of its modules: parameters, then floating
-    buffers. The list is made once; values, places and devices of the tensors may
-    change at any time, so that each use asks the module for its tensor."""
+    buffers, then counters of batches. The list is made once; values, places and
+    devices of the tensors may change at any time, so that each use asks the module
+    for its tensor."""
 
     def __init__(
         self,
@@ -254,19 +255,17 @@ class TorchParameters:
         what they were."""
         self._copy.protect()
 
-    @torch.no_grad()
-    def change(
-        self, keep: float, scale: float, values: int, first: int, count: int
-    ) -> None:
+    def _pieces(
+        self, values: int, first: int, count: int
+    ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, int]]:
+        """Of elements [first, first + count): which tensor, the tensor, what
+        there is for it on its device, and from which of its elements on."""
         vector = torch.frombuffer(
             (c_float * count).from_address(values), dtype=torch.float32
         )
         moved: dict[torch.device, torch.Tensor] = {}
-        self.before_change()
         begin = bisect_right(self._first, first) - 1
         end = bisect_right(self._first, first + count - 1)
-        whole: list[torch.Tensor] = []
-        pieces: list[torch.Tensor] = []
         for i, tensor in enumerate(self._tensors(begin, end), begin):
             if tensor is None or tensor.shape != self._views[i].shape:
                 raise self._changed_shape()
@@ -274,16 +273,35 @@ class TorchParameters:
             low, high = max(a, first), min(b, first + count)
             if tensor.device not in moved:
                 moved[tensor.device] = self._device.send(vector, tensor.device)
-            piece = moved[tensor.device][low - first : high - first]
+            yield i, tensor, moved[tensor.device][low - first : high - first], low - a
+
+    @torch.no_grad()
+    def change(
+        self, keep: float, scale: float, values: int, first: int, count: int
+    ) -> None:
+        self.before_change()
+        whole: list[torch.Tensor] = []
+        pieces: list[torch.Tensor] = []
+        for i, tensor, piece, at in self._pieces(values, first, count):
             if not tensor.is_floating_point() or tensor.dtype.itemsize < 4:
-                self._change_low(i, tensor, keep, scale, piece, low - a)
-            elif (low, high) == (a, b):
+                self._change_low(i, tensor, keep, scale, piece, at)
+            elif piece.numel() == tensor.numel():
                 whole.append(tensor)
                 pieces.append(piece.view(tensor.shape))
             else:
-                _change_part(tensor, keep, scale, piece, low - a)
+                _change_part(tensor, keep, scale, piece, at)
         if whole:
             _move(whole, keep, scale, pieces)
+
+    @torch.no_grad()
+    def raise_to(self, values: int, first: int, count: int) -> None:
+        self.before_change()
+        for _, tensor, piece, at in self._pieces(values, first, count):
+            flat = tensor.contiguous().view(-1)
+            part = flat[at : at + piece.numel()]
+            torch.maximum(part, piece.to(tensor.dtype), out=part)
+            if not tensor.is_contiguous():
+                tensor.copy_(flat.view(tensor.shape))
 
     def _rest(self, i: int, tensor: torch.Tensor) -> torch.Tensor | None:
         """What a tensor of low precision is more than it can hold, float32."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import logging
+import threading
 import time
 from ctypes import addressof, c_float
 from typing import Any
@@ -13,7 +14,6 @@ import pytest
 import starswitch
 import torch
 from conftest import batch, small_model, train, until
-from starswitch import _library as c
 from starswitch._link import Described, pack
 from starswitch.torch import TorchParameters
 
@@ -60,7 +60,88 @@ def drift(model: Any) -> Any:
     return step
 
 
-@pytest.mark.skipif(not hasattr(c, "star_kind"), reason="the hub merges all alike")
+class Norm:
+    """A node of its own whose data are about `mean`, in `forwards` batches of 10
+    per step; notes its statistics before and behind each exchange, by the
+    version that came of it."""
+
+    def __init__(self, name: str, mean: float, forwards: int) -> None:
+        torch.manual_seed(0)
+        self.model = torch.nn.Sequential(
+            torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2)
+        )
+        optimizer = torch.optim.SGD(self.model.parameters(), 0.01, momentum=0.9)
+        self.offered: dict[int, dict[str, Any]] = {}  # by version
+        self.result: dict[int, dict[str, Any]] = {}
+        self.failed: BaseException | None = None
+        self.link = starswitch.attach(self.model, optimizer, name=name)
+        self._given = optimizer, mean, forwards
+        self._thread = threading.Thread(target=self._train, daemon=True)
+
+    def _statistics(self) -> dict[str, Any]:
+        return {name: one.clone() for name, one in self.model[1].named_buffers()}
+
+    def _train(self) -> None:
+        optimizer, mean, forwards = self._given
+        random = torch.Generator().manual_seed(len(self.link.state().name))
+        try:
+            while self.link.state().version < 8:
+                for _ in range(forwards):
+                    x = mean * (1 + torch.randn(10, 1, 6, 6, generator=random))
+                    loss = self.model(x).square().mean()
+                    loss.backward()
+                    self.link.report(loss=loss, samples=10)
+                before, applied = self._statistics(), self.link.state().applied
+                optimizer.step()
+                optimizer.zero_grad()
+                if self.link.state().applied > applied:
+                    version = self.link.state().version
+                    self.offered[version] = before
+                    self.result[version] = self._statistics()
+        except BaseException as error:
+            self.failed = error
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self) -> None:
+        self._thread.join(60)
+        assert self.failed is None and not self._thread.is_alive(), self.failed
+
+
+@pytest.mark.parametrize(
+    "options",
+    [RAW, ("--policy", "diloco", "--codec-up", "int8", "--codec-down", "int8")],
+    ids=["mean", "diloco-int8"],
+)
+def test_p01_batchnorm_statistics_are_equal_after_an_exchange(
+    hub: Any, options: tuple[str, ...]
+) -> None:
+    hub("--every", 5, "--delay", 0, "--nodes", 2, *options)
+    one, two = Norm("n1", 1.0, 3), Norm("n2", -4.0, 1)
+    for node in (one, two):
+        node.start()
+    for node in (one, two):
+        node.join()
+    both = sorted(one.result.keys() & two.result.keys())
+    assert len(both) >= 6, both
+    for version in both:
+        here, there = one.offered[version], two.offered[version]
+        for name, value in one.result[version].items():
+            assert value.isfinite().all()
+            assert torch.equal(value, two.result[version][name]), name
+            mean = (3 * here[name] + there[name]) / 4  # three times as many
+            largest = torch.maximum(here[name], there[name])
+            counts = name == "num_batches_tracked"
+            if counts or version > both[0]:  # the first began while one joined
+                assert torch.allclose(value, largest if counts else mean, atol=1e-4)
+        assert (one.result[version]["running_var"] > 0).all()
+    tracked = [int(each.model[1].num_batches_tracked) for each in (one, two)]
+    assert tracked[0] == tracked[1]
+    for node in (one, two):
+        node.link.detach()
+
+
 def test_p01_batchnorm_statistics_by_samples(hub: Any) -> None:
     hub("--every", 5, "--delay", 2, "--nodes", 2, *RAW)
     links, models = [], []
@@ -85,7 +166,7 @@ def test_p01_batchnorm_statistics_by_samples(hub: Any) -> None:
     one, two = (m[0][1] for m in models)
     steps = [link.state().iteration for link in links]
     # Alone they would be at their own means, 8 units apart.
-    own = [float(models[i][0][0](models[i][3]).mean()) for i in (0, 1)]
+    own = [models[i][0][0](models[i][3]).mean().item() for i in (0, 1)]
     apart = (one.running_mean - two.running_mean).abs().max()
     assert apart < 0.6 * abs(own[0] - own[1]), (one.running_mean, two.running_mean)
     tracked = [int(m.num_batches_tracked) for m in (one, two)]
