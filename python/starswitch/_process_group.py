@@ -102,6 +102,9 @@ class Work(BaseWork):  # type: ignore[misc]
     def is_completed(self) -> bool:
         return self._done.is_set()
 
+    def is_done_within(self, seconds: float) -> bool:
+        return self._done.wait(seconds)
+
     def is_success(self) -> bool:
         return self._done.is_set() and self._error is None
 
@@ -290,6 +293,13 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
         )
         return {rank: _of_bytes(part, tensor) for rank, part in parts.items()}
 
+    def _gather_all_now(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        """Of each rank, in order; of a lost one, what the lowest that is left gives,
+        on all ranks, so that sizes and objects are such as can be used."""
+        parts = self._gather_now(tensor)
+        instead = parts[min(parts)]
+        return [parts.get(rank, instead) for rank in range(self.size())]
+
     def _broadcast_now(self, tensor: torch.Tensor, root: int) -> None:
         crew = self._crew
         memory = place(tensor)
@@ -353,12 +363,8 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
         return self._submit([tensor], act)
 
     def _spread(self, out: Sequence[torch.Tensor], own: torch.Tensor) -> None:
-        everybody = self._gather_now(own)
-        for rank, one in enumerate(out):
-            if rank in everybody:
-                one.copy_(everybody[rank].view(one.shape))
-            else:
-                one.zero_()
+        for one, given in zip(out, self._gather_all_now(own), strict=True):
+            one.copy_(given.view(one.shape))
 
     def allgather(self, outputs: Any, inputs: Any, opts: Any = None) -> Work:
         if isinstance(inputs, torch.Tensor):
@@ -401,9 +407,10 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
         out = outputs[0] if outputs and not _is_tensor(outputs[0]) else outputs
 
         def act() -> None:
-            everybody = self._gather_now(own)
-            for rank, one in enumerate(out if self.rank() == root else []):
-                one.copy_(everybody[rank]) if rank in everybody else one.zero_()
+            everybody = self._gather_all_now(own)
+            if self.rank() == root:
+                for one, given in zip(out, everybody, strict=True):
+                    one.copy_(given)
 
         return self._submit(list(out), act)
 

@@ -11,12 +11,13 @@ When a rank is lost the others' next collective raises RuntimeError, at once. An
 elastic run (STARSWITCH_ELASTIC=1, or pg_options=Options(elastic=True)) goes on
 without it: means are those of the ranks that are left; sums of floats are scaled to
 the world's size, so that DDP, which divides by that, averages over those who are
-left; sums of integers are not scaled; in an allgather the place of a lost rank is
-0; a broadcast from a lost rank is one from the lowest that is left. A lost rank
-cannot come back.
+left; sums of integers are not scaled; what a lost rank would give in an allgather,
+gather or broadcast is what the lowest that is left gives; in an all_to_all it is 0.
+A lost rank cannot come back. A rank that is lost while init_process_group waits for
+the others is an error in any run: start all again.
 
 Tensors are on the CPU. One group of all ranks; new_group() of all ranks is the same
-one, and of some is refused.
+one, and of some is refused: new_group(ranks, backend="gloo") makes one beside it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import importlib
 import logging
 import os
 import socket
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,11 +37,14 @@ from urllib.parse import parse_qsl, urlparse
 import torch.distributed as dist
 
 from ._crew import Crew, RankLost
-from ._process_group import ProcessGroup, as_runtime_error
+from ._process_group import ProcessGroup, Work, as_runtime_error
 from .errors import ConnectError, StarswitchError
 from .group import Group
 
 logger = logging.getLogger("starswitch")
+
+BEAT = 1.0  # seconds between signs of life while the ranks are waited for
+SILENCE = 6.0  # seconds without one, and a rank is lost
 
 __all__ = ["Options", "ProcessGroup", "RankLost"]
 
@@ -109,7 +114,8 @@ def _create(given: Any, pg_options: Any) -> ProcessGroup:
         return ProcessGroup(_crew)
     if _crew is not None or (ranks and ranks != list(range(world))):
         raise RuntimeError(
-            f"starswitch: a group of ranks {ranks}: the hub has one group, of all ranks"
+            f"starswitch: a group of ranks {ranks}: the hub has one group, of all "
+            'ranks; for this one use new_group(ranks, backend="gloo")'
         )
     timeout = given.timeout.total_seconds()
     if _joined is not None:
@@ -121,19 +127,67 @@ def _create(given: Any, pg_options: Any) -> ProcessGroup:
     crew = Crew(group, run, rank, world, options.is_elastic, timeout)
     made = ProcessGroup(crew)
     try:
-        made.barrier().wait()
+        _meet_all(made.barrier(), given.store, run, rank, world)
     except BaseException:
-        made.shutdown()
+        made.abort()
         raise
     _crew = crew
     return made
 
 
 def _run_of(store: Any, rank: int) -> bytes:
-    """The 16 bytes of this run, which rank 0 makes."""
+    """The 16 bytes of this run, which rank 0 makes. A store may outlive a run, as
+    torchrun's does: runs are numbered in it."""
+    key = f"starswitch/{store.add(f'starswitch/runs/{rank}', 1)}"
     if rank == 0:
-        store.set("starswitch", uuid.uuid4().hex)
-    return uuid.UUID(store.get("starswitch").decode()).bytes
+        store.set(key, uuid.uuid4().hex)
+    run = uuid.UUID(store.get(key).decode()).bytes
+    store.add(_beats(run, rank), 1)
+    return run
+
+
+def _beats(run: bytes, rank: int) -> str:
+    """Where a rank's signs of life are counted while the ranks are waited for."""
+    return f"starswitch/{run.hex()}/{rank}"
+
+
+def _meet_all(work: Work, store: Any, run: bytes, rank: int, world: int) -> None:
+    """Waits until all ranks are there. A rank that waits says so in torch's store
+    every second, so that its end is noticed: the hub waits for all to come."""
+    try:
+        _hear_all(work, store, run, rank, world)
+    except dist.DistError as error:
+        if not work.is_done_within(BEAT):
+            raise RuntimeError(
+                "starswitch: torch's store, which rank 0 or torchrun holds, was lost "
+                "while the run began: start all ranks again"
+            ) from error
+    work.wait()
+
+
+def _hear_all(work: Work, store: Any, run: bytes, rank: int, world: int) -> None:
+    others = [one for one in range(world) if one != rank]
+    beats = dict.fromkeys(others, 0)
+    began = time.monotonic()
+    heard = dict.fromkeys(others, began)
+    told = False
+    while not work.is_done_within(BEAT):
+        store.add(_beats(run, rank), 1)
+        now = time.monotonic()
+        for one in others:
+            count = store.add(_beats(run, one), 0)
+            if count != beats[one]:
+                beats[one], heard[one] = count, now
+            elif count and now - heard[one] > SILENCE and not work.is_completed():
+                raise RuntimeError(
+                    f"starswitch: rank {one} was lost while the run began: start all "
+                    "ranks again"
+                )
+        missing = [one for one in others if not beats[one]]
+        if missing and not told and now - began > SILENCE:
+            told = True
+            ranks = ", ".join(map(str, missing))
+            logger.warning("rank %d waits for rank %s", rank, ranks)
 
 
 def _own_address(hub: str) -> str:
