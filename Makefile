@@ -210,15 +210,14 @@ scripts: all programs-for-checks ## the tests that are shell scripts
 	@printf '%s\n' $(SCRIPTS) | STAR_BUILD=$(BUILD) xargs -P$(AT_ONCE) -I{} \
 		tools/step 600 {} tools/apart sh {}
 
-# PYTEST="-k wheel -x": some of the tests, and how.
-PYTHON_SECONDS ?= 900
+# PYTEST="-k wheel -x": some of the tests, and how. The limit is a file's.
+PYTHON_SECONDS ?= 600
 PYTHON_CHECKS = tools/python-check $(BUILD) $(PYTHON_SECONDS)
 python-check: all ## checks and tests of the Python package
 	@$(PYTHON_CHECKS) $(PYTEST)
-# Says what it fetches, and then one line.
+# Beside tests of C, whose clocks are finer.
 python-step: all
-	@tools/python-venv
-	@tools/step $$(($(PYTHON_SECONDS) + 300)) python $(PYTHON_CHECKS)
+	@nice -n 5 $(PYTHON_CHECKS)
 python-venv: ## build/python-venv, where the tests of Python find what they need
 	@tools/install python
 	@tools/python-venv

@@ -197,7 +197,7 @@ def test_rb_12_operations_types_and_arguments(hub: Hubs) -> None:
     finally:
         rabit.finalize()
     with pytest.raises(ConnectError, match="nothing listens"):
-        rabit.init(["rabit_tracker_uri=127.0.0.1", "rabit_tracker_port=9"], timeout=1)
+        rabit.init(["rabit_tracker_uri=127.0.0.1", "rabit_tracker_port=9"], wait=1)
 
 
 def test_rb_14_several_die_at_once_and_the_bytes_are_the_same(
