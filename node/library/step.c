@@ -129,6 +129,19 @@ static void tell_memory(struct star_link *link)
                    "training alone: there was no memory");
 }
 
+/* Who gives no gradients would be part of the run, and of no use to it. */
+static void check_gradients(struct star_link *link)
+{
+    if (link->over || link->gradients ||
+        !agenda_wants_gradients(&link->training.agenda))
+        return;
+    link->over = true;
+    link->ended.refused = true;
+    link->ended.farewell = FAREWELL_SCHEMA;
+    (void)snprintf(link->ended.text, sizeof link->ended.text,
+                   "the run exchanges gradients, and this node gives none");
+}
+
 enum star_advice star_step(struct star_link *link,
                            const struct star_progress *progress)
 {
@@ -139,6 +152,7 @@ enum star_advice star_step(struct star_link *link,
         return STAR_GO;
     (void)pthread_mutex_lock(&link->shell.lock);
     note_iteration(link, progress);
+    check_gradients(link);
     apply_due(link);
     if (!link->stopping)
         training_offer(&link->training, false);

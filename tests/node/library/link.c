@@ -191,8 +191,36 @@ static void another_model_is_refused_and_the_loop_is_told(void)
     server_destroy(&server);
 }
 
+static void who_gives_no_gradients_is_told_where_they_are_exchanged(void)
+{
+    struct server *server = server_new();
+    float w[SERVER_ELEMENTS] = {0};
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 1, w, NULL, SERVER_ELEMENTS);
+    struct star_options options = {
+        .size = sizeof options, .name = "a", .log = server_keeps_quiet};
+    struct star_link *link;
+    struct star_state state = {.size = sizeof state};
+    nanos until = net_now() + SERVER_PATIENCE;
+    enum star_advice advice = STAR_GO;
+
+    server->config.policy = preset_find("ddp")->policy;
+    server_start(server);
+    options.hub = server->address;
+    CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &link, NULL, 0));
+    for (; advice == STAR_GO && net_now() < until; server_rest())
+        advice = star_step(link, NULL);
+    CHECK_EQUAL(STAR_REFUSED, advice);
+    star_look(link, &state);
+    CHECK_EQUAL(78, state.exit_code);
+    CHECK_CONTAINS("exchanges gradients", state.text);
+    star_detach(&link);
+    server_destroy(&server);
+}
+
 void add_node_library_link_tests(CU_pSuite suite)
 {
+    TEST(who_gives_no_gradients_is_told_where_they_are_exchanged);
     TEST(without_a_hub_the_loop_goes_on);
     TEST(a_loop_without_a_link_trains_alone);
     TEST(a_hub_that_cannot_be_is_refused_with_a_sentence);

@@ -112,8 +112,9 @@ void server_keeps_quiet(void *context, enum star_level level, const char *event,
 enum star_status server_attach(const char *hub, const char *name, float *w,
                                struct star_link **link)
 {
+    static float gradient[SERVER_ELEMENTS]; /* 0, for hubs that ask for one */
     const struct star_tensor tensor =
-        STAR_TENSOR("w", 1, w, NULL, SERVER_ELEMENTS);
+        STAR_TENSOR("w", 1, w, gradient, SERVER_ELEMENTS);
     const struct star_options options = {.size = sizeof options,
                                          .hub = hub,
                                          .name = name,

@@ -35,7 +35,7 @@ void server_start(struct server *server);
 void server_stop(struct server *server);
 void server_destroy(struct server **server);
 unsigned server_notes(struct server *server, enum note_kind kind);
-/* A vector `w` of SERVER_ELEMENTS; nothing goes to stderr. */
+/* A vector `w` of SERVER_ELEMENTS, its gradient 0; nothing goes to stderr. */
 enum star_status server_attach(const char *hub, const char *name, float *w,
                                struct star_link **link);
 void server_keeps_quiet(void *context, enum star_level level, const char *event,
