@@ -308,7 +308,7 @@ class _Name:
             time.sleep(NAME_AGAIN)
             for host in self._hosts:
                 try:
-                    socket.getaddrinfo(host.strip("[]"), None)
+                    socket.getaddrinfo(os.fsencode(host.strip("[]")), None)
                     self.known = True
                 except OSError:
                     pass
@@ -347,6 +347,8 @@ class Link:
         self._problem = ""
         self._lib: Any = None
         self._stepping = False
+        # Within a step: whether no hook comes behind that which called.
+        self._last_hook: Callable[[], bool] = lambda: True
         self._owns = True  # or another rank does
         self._left: Any = None  # what the hub held at detach
         self._name: _Name | None = None  # looked up, as it is not known yet
@@ -465,7 +467,8 @@ class Link:
         that is gone. The script's own parameters stay as they are; those of the
         hub can still be had from `center`, unless the process is `exiting`. A
         second call does nothing."""
-        if not self._stepping:  # torch goes through the hooks, and would trip
+        # While torch goes through its hooks, it would trip over one that is gone.
+        if not self._stepping or self._last_hook():
             for unhook in self._unhook:
                 unhook()
             self._unhook.clear()

@@ -626,9 +626,12 @@ def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
         setattr(function, "_torchdynamo_disable", True)  # noqa: B010
     _watch_scaler()
     _clocks[clock] = link
+    handle = clock.register_step_post_hook(after)
+    hooks = clock._optimizer_step_post_hooks
+    link._last_hook = lambda: next(reversed(hooks), None) in (None, handle.id)
     link._unhook += [
         clock.register_step_pre_hook(before).remove,
-        clock.register_step_post_hook(after).remove,
+        handle.remove,
         partial(_forget_clock, clock),
     ]
 

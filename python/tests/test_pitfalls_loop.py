@@ -260,12 +260,14 @@ def test_p11_compiled_step_equals_eager(by_hand: bool) -> None:
 
 def test_p19_schedulers(hub: Any, recwarn: Any) -> None:
     """Warm-up and cosine: the same rates, step by step, and no warning."""
-    hub(*EVERY)
+    hub("--every", 5, "--delay", 0, "--init", "hub")
     rates = []
     for attaches in (False, True):
         model = small_model()
         optimizer = sgd(model, 0.1)
         link = starswitch.attach(model, optimizer) if attaches else None
+        if link is not None:
+            link.wait_ready(20)
         warm = torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=20)
         cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 180)
         both = torch.optim.lr_scheduler.SequentialLR(optimizer, [warm, cosine], [20])

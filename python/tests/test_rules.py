@@ -27,6 +27,10 @@ OPTIMIZERS: dict[str, Any] = {
 }
 
 
+# A name that every resolver refuses, also where there is no network to ask.
+NOBODY = "no-such-host..invalid"
+
+
 def values(model: Any) -> Any:
     return torch.cat([one.detach().float().reshape(-1) for one in model.parameters()])
 
@@ -244,7 +248,7 @@ def ready_error(**options: Any) -> Any:
 
 def test_five_sentences(hub: Any, monkeypatch: Any, tmp_path: Any) -> None:
     said: dict[str, Any] = {}
-    said["name"] = ready_error(hub="no-such-host.invalid")
+    said["name"] = ready_error(hub=NOBODY)
     said["refused"] = ready_error()
     # A listener whose queue is full drops what comes, as a firewall does.
     with socket.socket() as full:
@@ -284,9 +288,9 @@ def test_five_sentences(hub: Any, monkeypatch: Any, tmp_path: Any) -> None:
         assert "hub" in str(error)
         assert "--" not in str(error).replace("--lan", "").replace("--listen", "")
     assert "from attach(hub=...)" in str(said["name"])
-    assert "no-such-host.invalid" in str(said["name"])
+    assert NOBODY in str(said["name"])
     with pytest.raises(starswitch.ConnectError):
-        starswitch.attach(small_model(), hub="no-such-host.invalid", strict=True)
+        starswitch.attach(small_model(), hub=NOBODY, strict=True)
     assert "from $STARSWITCH_HUB" in str(said["refused"])
     monkeypatch.delenv("STARSWITCH_HUB")
     assert "neither" in starswitch.attach(small_model())._where()
@@ -303,7 +307,7 @@ def test_a_name_that_is_known_later(hub: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(_link, "NAME_AGAIN", 0.1)
     model = small_model()
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    link = starswitch.attach(model, optimizer, hub="no-such-host.invalid")
+    link = starswitch.attach(model, optimizer, hub=NOBODY)
     train(model, optimizer, 20, link, pause=1e-3)
     assert not link.attached and "no-such-host" in link.state().text
     link._options = link._options._replace(hub=one.address)  # the name is known
