@@ -176,6 +176,30 @@ def test_p01_batchnorm_statistics_by_samples(hub: Any) -> None:
         link.detach()
 
 
+def test_p01_batchnorm_goes_on_with_a_hub_that_starts_again(hub: Any) -> None:
+    """The file of the centre does not say which tensors are statistics."""
+    star = hub("--every", 5, "--delay", 2, *RAW)
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 3), torch.nn.BatchNorm1d(3))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    link = starswitch.attach(model, optimizer)
+    until(lambda: train(model, optimizer, 5, link) and link.state().applied > 3)
+    star.stop()
+    until(lambda: train(model, optimizer, 5, link) and not link.state().attached)
+    star.start()
+    until(lambda: train(model, optimizer, 5, link) and link.state().applied > 9)
+    steps = link.state().iteration
+    norm = model[1]
+    assert int(norm.num_batches_tracked) <= steps
+    assert norm.running_mean.isfinite().all() and (norm.running_var > 0).all()
+    saved = star.export()
+    assert saved["1.num_batches_tracked"] > 0.5 * steps
+    with link.center():
+        assert 0 < int(norm.num_batches_tracked) <= steps
+        assert (norm.running_var > 0).all()
+    link.detach()
+
+
 class Tied(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
