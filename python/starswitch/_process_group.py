@@ -163,11 +163,24 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
         self._crew = crew
         crew.users += 1
         self._left = False
+        self._name = ""
 
     # ---- who ----
 
     def getBackendName(self) -> str:
         return "starswitch"
+
+    # torch keeps a group's name in its backends, of which this one has none.
+
+    def _set_group_name(self, name: str) -> None:
+        self._name = name
+
+    def getGroupName(self) -> str:
+        return self._name
+
+    @property
+    def group_name(self) -> str:
+        return self._name
 
     def rank(self) -> int:
         return self._crew.rank
