@@ -156,10 +156,14 @@ class Ranks(Protocol):
     def share(self, verdict: int) -> int:
         """Called by all at the end of a step. The owner's verdict, GO, CHANGED
         (then the others have taken over its parameters), OVER, or ENDED, with
-        the run."""
+        the run; and RESET with it, where all forget their optimizer's state."""
+
+    def spread(self, values: Any | None) -> Any | None:
+        """Called by all. The owner's flat vector, or None: it has none."""
 
 
 GO, CHANGED, OVER, ENDED = range(4)
+RESET = 4  # a bit beside them
 
 
 class Options(NamedTuple):
@@ -340,6 +344,7 @@ class Link:
         self._skipped = 0
         self._swapped = False
         self._changed = False
+        self._reset = False
         self._failure: BaseException | None = None
         self._interrupt: BaseException | None = None
         self._advice = c.star_advice.STAR_GO
@@ -355,6 +360,7 @@ class Link:
         # Until the first step nobody knows whether there is a process group.
         self._find_ranks: Callable[[], Ranks | None] | None = None
         self._ranks: Ranks | None = None
+        self._crew: Ranks | None = None  # the same, also when the link is over
         idle = idle or why_idle()
         self._last = State(text=idle)
         if not idle:
@@ -511,7 +517,7 @@ class Link:
         """After a fork, in the child: the link is the parent's."""
         self._handle = None
         self._unhook.clear()
-        self._ranks = self._find_ranks = self._name = None
+        self._ranks = self._crew = self._find_ranks = self._name = None
         self._last = self._last._replace(
             attached=False, text="a child of the process that attached"
         )
@@ -574,6 +580,7 @@ class Link:
             self._guard(lambda: parameters.raise_to(address, first, count))
 
     def _replaced(self, _: Any, reset: int) -> None:
+        self._reset |= bool(reset)
         self._guard(lambda: self._parameters.replaced(bool(reset)))
 
     def _hurry(self, _: Any) -> int:
@@ -626,9 +633,7 @@ class Link:
         """Ends an iteration, after the optimizer's step. Called by the hook on
         the optimizer that `attach` was given; by hand without one. Raises
         nothing because of the network, unless attached with strict=True."""
-        if self._find_ranks is not None:
-            find, self._find_ranks = self._find_ranks, None
-            self._ranks = find()
+        self._find()
         if self._name is not None and self._name.known:
             self._open()
         if self._handle is not None:
@@ -641,6 +646,11 @@ class Link:
                     self._share()
         elif self._ranks is not None:
             self._share()
+
+    def _find(self) -> None:
+        if self._find_ranks is not None:
+            find, self._find_ranks = self._find_ranks, None
+            self._ranks = self._crew = find()
 
     def _step(self) -> None:
         if self._swapped:
@@ -680,7 +690,11 @@ class Link:
         if self._owns and self._handle is None and self._name is None:
             ended = self._advice == c.star_advice.STAR_STOP
             verdict = ENDED if ended else OVER
-        verdict = ranks.share(verdict)
+        reset, self._reset = self._reset, False
+        verdict = ranks.share(verdict | (RESET if reset else 0))
+        if verdict & RESET and not self._owns:
+            self._parameters.replaced(True)
+        verdict &= ~RESET
         if verdict in (OVER, ENDED):
             self._ranks = None
         if verdict == ENDED:
@@ -844,11 +858,19 @@ class Link:
     # ---- the hub's parameters ----
 
     @contextmanager
-    def center(self) -> Iterator[None]:
+    def center(self, *, all_ranks: bool = False) -> Iterator[None]:
         """Inside, the model holds what the hub holds, as of the newest result:
         `with link.center(): evaluate(model)`. After `detach`, as of then; if it
-        never sent its parameters, the model's own."""
+        never sent its parameters, the model's own.
+
+        all_ranks: where several processes train one model, all of them are here,
+        and the model of each holds it; else that of rank 0 does, and the others
+        their own."""
         values = self._center_values()
+        if all_ranks:
+            self._find()
+            if self._crew is not None:
+                values = self._crew.spread(values)
         if values is None:
             yield
             return

@@ -182,6 +182,11 @@ class TorchParameters:
         self._copy: Copy = Done()
         self._infinite: torch.Tensor | None = None
 
+    @property
+    def elements(self) -> int:
+        """Of the flat vector."""
+        return self._first[-1]
+
     def _tensors(self, begin: int = 0, end: int | None = None) -> list[torch.Tensor]:
         """As they are now, complex ones as pairs; for use without gradients."""
         places = self._places if (begin, end) == (0, None) else self._places[begin:end]
@@ -523,6 +528,20 @@ class _Group:
         if verdict != GO:
             self._parameters.take_over(self._group)
         return verdict
+
+    def spread(self, values: Any | None) -> Any | None:
+        import torch.distributed as dist
+
+        self._flag.fill_(values is not None)
+        dist.broadcast(self._flag, self._first, group=self._flags)
+        if not self._flag:
+            return None
+        elements = self._parameters.elements
+        if values is None:
+            values = (c_float * elements)()
+        vector = torch.frombuffer(values, dtype=torch.float32)[:elements]
+        dist.broadcast(vector, self._first, group=self._flags)
+        return values
 
 
 def _ddp_group(model: Any) -> Any:

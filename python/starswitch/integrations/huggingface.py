@@ -121,7 +121,7 @@ def patch(trainer: Trainer, **options: Any) -> StarswitchCallback:
         link = callback.link
         if link is None:
             return evaluate(*args, **kwargs)
-        with link.center():
+        with link.center(all_ranks=True):
             return evaluate(*args, **kwargs)
 
     evaluate_center._starswitch = callback  # type: ignore[attr-defined]

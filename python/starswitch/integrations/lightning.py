@@ -134,7 +134,7 @@ class StarswitchCallback(Callback):
 
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
         if self.link is not None and not trainer.sanity_checking:
-            self._inside.enter_context(self.link.center())
+            self._inside.enter_context(self.link.center(all_ranks=True))
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
         self._inside.close()
