@@ -31,8 +31,8 @@ class Centre:
         real = starswitch._link.Link.center
 
         @contextmanager
-        def center(link: Any) -> Any:
-            with real(link):
+        def center(link: Any, **given: Any) -> Any:
+            with real(link, **given):
                 self.inside = True
                 self.entered += 1
                 try:
