@@ -111,6 +111,7 @@ def main() -> None:
         args.epochs, args.samples = 1, min(args.samples, 10_000)
 
     train, test = load(args.data, args.samples)
+    torch.set_num_threads(1)  # several nodes on a PC fight for its cores else
     torch.manual_seed(args.seed)
     model = cnn()
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)

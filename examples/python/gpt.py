@@ -121,6 +121,7 @@ def main() -> None:
     parser.add_argument("--save", help="a file for the parameters, at the end")
     args = parser.parse_args()
     text = read(args.text) if args.text else read([DOCS], "*.md")
+    torch.set_num_threads(1)  # several nodes on a PC fight for its cores else
     torch.manual_seed(args.seed)
     random = torch.Generator().manual_seed(args.seed)
     model = GPT()
@@ -128,11 +129,10 @@ def main() -> None:
     link = starswitch.attach(model, optimizer, name=args.name)  # <- line 1
 
     for step in range(1, 1 + (args.steps or (150 if args.short else 1500))):
-        x, y = batch(text, args.batch, random)
-        loss = cost(model, x, y)
+        loss = cost(model, *batch(text, args.batch, random))
         optimizer.zero_grad()
         loss.backward()
-        link.report(loss=loss, samples=len(x))  # <- line 2
+        link.report(loss=loss, samples=args.batch)  # <- line 2
         optimizer.step()
         if step % 20 == 1:
             print(f"step {step:5}  loss {loss.item():.3f} nats a byte", flush=True)

@@ -89,6 +89,7 @@ def main() -> None:
     steps = args.steps or (150 if args.short else 1500)
     if args.base and not Path(args.base).exists():
         parser.error(f"there is no {args.base}: python gpt.py --save {args.base}")
+    torch.set_num_threads(1)  # several nodes on a PC fight for its cores else
     model = base(args.base, steps)
 
     torch.manual_seed(args.seed)
