@@ -6,8 +6,9 @@ One process trains a model of about 10 million parameters; blocks of 50 steps
 with the link and without it take turns, so that both see the same machine. A hub
 and a second node, which moves its parameters and computes next to nothing, run
 beside it. Prints a line of JSON: the time of a step at p50 and p99, with over
-without; the share of the time inside the link, Python's part included; and how
-many exchanges were made.
+without; the share of the time inside the link, Python's part and report included,
+and the same of the training thread's processor time, which other programs disturb
+less; and how many exchanges were made.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,19 +81,22 @@ def measure(arguments: argparse.Namespace) -> dict[str, object]:
     link.wait_ready(30)
     x = torch.randn(arguments.batch, 512)
     y = torch.randint(10, (arguments.batch,))
-    inside = 0.0
+    inside = inside_cpu = all_cpu = 0.0
     hook = link.step
 
-    def timed() -> None:
-        nonlocal inside
-        begin = time.perf_counter()
-        hook()
+    def timed(act: Callable[[], None]) -> None:
+        nonlocal inside, inside_cpu
+        cpu, begin = time.thread_time(), time.perf_counter()
+        act()
         inside += time.perf_counter() - begin
+        inside_cpu += time.thread_time() - cpu
 
     times: dict[bool, list[float]] = {True: [], False: []}
     for block in range(2 * arguments.blocks):
         linked = block % 2 == 0
-        link.step = timed if linked else lambda: None
+        step = partial(timed, hook) if linked else lambda: None
+        link.step = step
+        cpu = time.thread_time()
         for _ in range(50):
             begin = time.perf_counter()
             optimizer.zero_grad()
@@ -98,8 +104,9 @@ def measure(arguments: argparse.Namespace) -> dict[str, object]:
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             if linked:
-                link.report(loss=loss, samples=len(x))
+                timed(partial(link.report, loss=loss, samples=len(x)))
             times[linked].append(time.perf_counter() - begin)
+        all_cpu += (time.thread_time() - cpu) * linked
     state = link.state()
     link.step = hook
     link.detach()
@@ -113,6 +120,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, object]:
         "p99": round(percentile(with_, 0.99) / percentile(without, 0.99), 4),
         "mean": round(statistics.fmean(with_) / statistics.fmean(without), 4),
         "inside": round(inside / sum(with_), 5),
+        "inside_cpu": round(inside_cpu / all_cpu, 5),
         "inside_c": round(state.inside / sum(with_), 5),
         "offered": state.offered,
         "applied": state.applied,

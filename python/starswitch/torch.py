@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import logging
+import math
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from weakref import WeakKeyDictionary
 import torch
 
 from . import _library as c
-from ._device import Copy, Device, Done, device_of
+from ._device import Copy, Cpu, Device, Done, device_of
 from ._link import GO, Described, Link, Options, why_idle
 from .errors import StarswitchError
 
@@ -175,6 +176,10 @@ class TorchParameters:
                 torch._utils._unflatten_dense_tensors(self._staging, tensors)  # type: ignore[no-untyped-call]
             )
         self._residual: dict[int, torch.Tensor] = {}
+        # On the CPU a tensor's value is there, and to ask for it is what takes least.
+        self._at_once = isinstance(self._device, Cpu)
+        self._loss_known = 0.0  # the sum of losses, each by its samples
+        self._loss_known_weight = 0
         self._loss_sum: torch.Tensor | None = None
         self._loss_weight = 0
         self._loss_here = self._device.host(1)
@@ -346,25 +351,44 @@ class TorchParameters:
         if reset and self._optimizer is not None:
             self._optimizer.state.clear()
 
-    @torch.no_grad()
     def read_loss(self, loss: Any, samples: int) -> None:
         if not isinstance(loss, torch.Tensor):
-            loss = torch.tensor(float(loss))
+            value = float(loss)
+            if not self._at_once:
+                self._read_later(torch.tensor(value), samples)
+                return
+        elif self._at_once and loss.device.type == "cpu" and loss.numel() == 1:
+            value = loss.item()
+        else:
+            self._read_later(loss, samples)
+            return
+        self._loss_known += value * samples
+        self._loss_known_weight += samples
+
+    @torch.no_grad()
+    def _read_later(self, loss: torch.Tensor, samples: int) -> None:
         value = loss.detach().float().mean() * samples
         self._loss_sum = value if self._loss_sum is None else self._loss_sum + value
         self._loss_weight += samples
 
-    @torch.no_grad()
     def take_loss(self) -> float:
         """On a GPU, that of an iteration before this one."""
+        if self._loss_known_weight:
+            mean = self._loss_known / self._loss_known_weight
+            self._loss_known, self._loss_known_weight = 0.0, 0
+            return mean
         if self._loss_sum is None and self._loss_copy is None:
-            return float("nan")
+            return math.nan
+        return self._take_later()
+
+    @torch.no_grad()
+    def _take_later(self) -> float:
         if self._loss_sum is not None and self._loss_copy is None:
             mean = (self._loss_sum / self._loss_weight).reshape(1)
             self._loss_copy = self._device.fetch([self._loss_here], [mean])
         self._loss_sum, self._loss_weight = None, 0
         if self._loss_copy is None or not self._loss_copy.complete():
-            return float("nan")
+            return math.nan
         self._loss_copy = None
         return c_float.from_address(self._loss_here.data_ptr()).value
 
