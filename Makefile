@@ -211,7 +211,7 @@ scripts: all programs-for-checks ## the tests that are shell scripts
 		tools/step 600 {} tools/apart sh {}
 
 # PYTEST="-k wheel -x": some of the tests, and how. The limit is a file's.
-PYTHON_SECONDS ?= 600
+PYTHON_SECONDS ?= 900
 PYTHON_CHECKS = tools/python-check $(BUILD) $(PYTHON_SECONDS)
 python-check: all ## checks and tests of the Python package
 	@$(PYTHON_CHECKS) $(PYTEST)
