@@ -268,6 +268,7 @@ def test_p19_schedulers(hub: Any, recwarn: Any) -> None:
         link = starswitch.attach(model, optimizer) if attaches else None
         if link is not None:
             link.wait_ready(20)
+            until(lambda link=link: "part of the run" in link.state().text)
         warm = torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=20)
         cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 180)
         both = torch.optim.lr_scheduler.SequentialLR(optimizer, [warm, cosine], [20])
