@@ -348,14 +348,18 @@ def test_ef_08_fast_and_slow_nodes_train_on_each_sample_once_an_epoch(
     hub: Any, script: Any, tmp_path: Path
 ) -> None:
     n = 640
-    hub(*OPTIONS, "--nodes", 2, "--tasks", 20, "--epochs", 2)
+    one = hub(*OPTIONS, "--nodes", 2, "--tasks", 20, "--epochs", 2)
     files = [tmp_path / "fast", tmp_path / "slow"]
     nodes = [
         script(WORKER, "fast", files[0], n, 0.005, 2),
         script(WORKER, "slow", files[1], n, 0.05, 0),
     ]
-    assert [one.wait() for one in nodes] == [0, 0], nodes[0].text
-    assert counted(*files) == Counter({i: 2 for i in range(n)})
+    assert [node.wait() for node in nodes] == [0, 0], nodes[0].text
+    times = counted(*files)
+    assert set(times) == set(range(n)) and min(times.values()) == 2
+    # A node that a busy machine keeps from the network is lost: another one
+    # does again what it had not offered, at most its last tasks.
+    assert sum(times.values()) <= 2 * n + 5 * 32 * len(one.told("node_lost"))
     fast, slow = (sum(counted(one).values()) for one in files)
     assert fast > slow > 0
 
