@@ -78,6 +78,7 @@ class Options:
 # ---- beginning ----
 
 _crew: Crew | None = None
+_runs = 0  # that have begun in this process
 _joined: tuple[Group, bytes] | None = None
 
 
@@ -104,7 +105,7 @@ def _join(options: Options, name: str | None, world: int, timeout: float) -> Gro
 
 def _create(given: Any, pg_options: Any) -> ProcessGroup:
     """What register_backend calls."""
-    global _crew, _joined
+    global _crew, _joined, _runs
     options = pg_options if isinstance(pg_options, Options) else Options()
     rank, world = given.group_rank, given.group_size
     ranks = list(given.global_ranks_in_group)
@@ -132,13 +133,15 @@ def _create(given: Any, pg_options: Any) -> ProcessGroup:
         made.abort()
         raise
     _crew = crew
+    _runs += 1
     return made
 
 
 def _run_of(store: Any, rank: int) -> bytes:
     """The 16 bytes of this run, which rank 0 makes. A store may outlive a run, as
-    torchrun's does: runs are numbered in it."""
-    key = f"starswitch/{store.add(f'starswitch/runs/{rank}', 1)}"
+    torchrun's does, so that runs are numbered: as a process counts them, for one
+    that was started again comes to the run that is there."""
+    key = f"starswitch/{_runs}"
     if rank == 0:
         store.set(key, uuid.uuid4().hex)
     run = uuid.UUID(store.get(key).decode()).bytes
