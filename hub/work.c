@@ -227,7 +227,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
 {
     const struct chunk_merge *merge = (const struct chunk_merge *)job;
     double value[CODEC_GRAIN];
-    float kept[CODEC_GRAIN];
+    float kept[CODEC_GRAIN] = {0};
     struct merge_tile tile = {.value = value,
                               .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
                                                                             : 1,

@@ -22,7 +22,7 @@ struct step {
 
 static void step_open(struct step *step)
 {
-    struct msg pong = {.kind = MSG_PONG, .pong = {4, 1}};
+    struct msg pong = {.kind = MSG_PONG, .pong = {.sent = 4, .version = 1}};
 
     *step = (struct step){.machine = "hub"};
     step->heard = (struct msg){.kind = MSG_BYE,

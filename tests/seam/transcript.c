@@ -108,7 +108,7 @@ static void jobs_are_their_work_number_status_and_tags(void)
 
 static void effects_are_indented(void)
 {
-    struct msg pong = {.kind = MSG_PONG, .pong = {4, 1}};
+    struct msg pong = {.kind = MSG_PONG, .pong = {.sent = 4, .version = 1}};
     struct effects effects = {0};
 
     effects_send(&effects, 2, &pong, NULL);
