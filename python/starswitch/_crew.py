@@ -95,7 +95,7 @@ class Crew:
                 raise self._fail(self.group._not_joined(self.group.look().text))
             status = self.lib.star_group_build(handle)
             self.group._say_events()
-            if status == Status.STAR_GROUP_NO_NEED:
+            if status == Status.STAR_GROUP_NO_NEED and self._may_be(1):
                 self._now_are([self.rank])
                 return
             if status == Status.STAR_GROUP_SUCCESS and self._meet():
@@ -141,8 +141,15 @@ class Crew:
             )
         if any(one[0] != self.run or one[2] != self._done for one in hellos):
             return False  # a stranger, who leaves
+        if not self._may_be(size):
+            return False
         self._now_are([one[1] for one in hellos])
         return True
+
+    def _may_be(self, size: int) -> bool:
+        """A run begins with all its ranks: members of another may still have been
+        there when the first came."""
+        return self._done > 0 or size == self.world
 
     def _now_are(self, ranks: list[int]) -> None:
         lost = sorted(set(self.ranks or range(self.world)) - set(ranks))

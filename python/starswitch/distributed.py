@@ -122,7 +122,7 @@ def _create(given: Any, pg_options: Any) -> ProcessGroup:
     if _joined is not None:
         (group, run), _joined = _joined, None
     else:
-        run = _run_of(given.store, rank)
+        run = _run_of(given.store, rank, world)
         name = f"rank{rank}-{run.hex()[:8]}"
         group = _join(options, name, world, timeout)
     crew = Crew(group, run, rank, world, options.is_elastic, timeout)
@@ -137,11 +137,15 @@ def _create(given: Any, pg_options: Any) -> ProcessGroup:
     return made
 
 
-def _run_of(store: Any, rank: int) -> bytes:
+def _run_of(store: Any, rank: int, world: int) -> bytes:
     """The 16 bytes of this run, which rank 0 makes. A store may outlive a run, as
     torchrun's does, so that runs are numbered: as a process counts them, for one
-    that was started again comes to the run that is there."""
+    that was started again comes to the run that is there. The next run begins when
+    all ranks have left the one before: at the hub they meet in the same group."""
     key = f"starswitch/{_runs}"
+    if _runs:
+        store.set(f"{key}/{rank}", "")
+        store.wait([f"{key}/{one}" for one in range(world)])
     if rank == 0:
         store.set(key, uuid.uuid4().hex)
     run = uuid.UUID(store.get(key).decode()).bytes

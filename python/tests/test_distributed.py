@@ -107,7 +107,7 @@ class Odd(nn.Module):
         out = self.last(self.norm(self.conv(x[:, None])).flatten(1))
         return self.sometimes(out) if (self.count + rank) % 3 else out
 
-def train(model, optimizer, steps=12, parts=1):
+def train(model, optimizer, steps=6, parts=1):
     for step in range(steps):
         optimizer.zero_grad()
         for part in range(parts):
@@ -131,7 +131,7 @@ model = Wrapped(plain())
 train(model, ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, lr=1e-3))
 model = Wrapped(plain())
 with model.join():
-    train(model, torch.optim.SGD(model.parameters(), lr=0.05), steps=6 + 3 * rank)
+    train(model, torch.optim.SGD(model.parameters(), lr=0.05), steps=3 + 2 * rank)
 dtype = torch.float64
 model = Wrapped(plain(), static_graph=True, gradient_as_bucket_view=True)
 train(model, torch.optim.SGD(model.parameters(), lr=0.05))
@@ -147,7 +147,7 @@ def test_ddp_unchanged_has_the_losses_of_gloo(hub: Hubs, script: Scripts) -> Non
     end(gloo)
     worst = 0.0
     for rank, (one, other) in enumerate(zip(ours, gloo, strict=True)):
-        assert len(losses(one)) == len(losses(other)) == 254 + 3 * rank
+        assert len(losses(one)) == len(losses(other)) == 227 + 2 * rank
         worst = max(
             worst,
             *(abs(a - b) for a, b in zip(losses(one), losses(other), strict=True)),
@@ -212,7 +212,7 @@ def test_a_rank_that_was_lost_cannot_come_back(hub: Hubs, script: Scripts) -> No
     hub()
     port = str(free_port())
     places = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    environment = {**places, "STARSWITCH_ELASTIC": "1", "PAUSE": "0.05", "STEPS": "400"}
+    environment = {**places, "STARSWITCH_ELASTIC": "1", "PAUSE": "0.05", "STEPS": "500"}
     running = [script(BEGIN + DDP, RANK=str(i), **environment) for i in range(3)]
     for one in running:
         one.wait_for("loss", LIMIT)
@@ -221,7 +221,7 @@ def test_a_rank_that_was_lost_cannot_come_back(hub: Hubs, script: Scripts) -> No
     assert again.wait(LIMIT) == 1, again.text
     assert "a rank that was lost cannot come back" in again.text
     end(running[:2])
-    assert all(len(losses(one)) == 400 for one in running[:2])
+    assert all(len(losses(one)) == 500 for one in running[:2])
     assert len(checksums(running[:2])) == 1
 
 
@@ -418,7 +418,7 @@ dist.init_process_group("starswitch")
 
 
 AGAIN = """
-for turn in range(2):
+for turn in range(6):
     dist.init_process_group("starswitch")
     try:
         dist.init_process_group("starswitch")
@@ -426,7 +426,8 @@ for turn in range(2):
         assert "twice" in str(error)
     world = dist.get_world_size()
     one, other = dist.new_group(), dist.new_group(list(range(world)))
-    beside = dist.new_group(backend="gloo")
+    if turn == 0:  # gloo's addresses of the first run stay in torchrun's store
+        beside = dist.new_group(backend="gloo")
     x, y = torch.ones(1), torch.ones(1)
     works = [dist.all_reduce(x, group=one, async_op=True),
              dist.all_reduce(y, group=other, async_op=True)]
@@ -434,7 +435,7 @@ for turn in range(2):
         work.wait()
     dist.destroy_process_group(one)
     dist.all_reduce(x, group=other)
-    dist.all_reduce(y, group=beside)
+    dist.all_reduce(y, group=other if turn else beside)
     assert x.item() == y.item() == world**2
     dist.destroy_process_group()
 dist.init_process_group("starswitch")
@@ -522,6 +523,15 @@ def test_a_hub_that_is_gone_is_an_error(hub: Hubs, script: Scripts) -> None:
     for one in running:
         one.wait_for("loss", LIMIT)
     one_hub.kill()
+    killed = time.monotonic()
     for one in running:
-        one.wait_for("the connection to the hub was lost (hub", 40)
         assert one.wait(LIMIT) == 1, one.text
+    took = time.monotonic() - killed
+    assert took < 40  # 10 s that a hub may be away, and a loaded machine
+    for one in running:
+        # What is said depends on where in a step it was, and who was first.
+        assert re.search(
+            r"connection to the hub was lost|waited 10\.0 s for the hub"
+            r"|nothing listens|rank \d lost",
+            one.text,
+        ), one.text
