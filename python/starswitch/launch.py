@@ -12,6 +12,7 @@ as well: launch_local(nodes=2, script=train, args=[0.1]).
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import shutil
@@ -326,14 +327,18 @@ def launch_local(
 
         starswitch.launch_local(4, "train.py", ["--lr", 0.1]).check()
 
-    A node that fails ends no other; `Launched.check` tells. StarswitchError: the
-    hub does not start.
+    A node that fails ends no other; `Launched.check` tells. FileNotFoundError:
+    there is no such script. StarswitchError: the hub does not start.
     """
     names = (
         [f"n{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
     )
     if not names or len(set(names)) != len(names) or "hub" in names:
         raise ValueError('nodes must be a number, or different names but "hub"')
+    program = "" if callable(script) else os.fspath(script)
+    # -m and -c are Python's own.
+    if program and not program.startswith("-") and not os.path.exists(program):
+        raise FileNotFoundError(errno.ENOENT, "no script", program)
     if threads is None:
         threads = max(1, (os.cpu_count() or 1) // len(names))
     folder = tempfile.mkdtemp(prefix="starswitch-")

@@ -111,3 +111,9 @@ def test_cores_are_shared_among_the_nodes() -> None:
     threads = max(1, (os.cpu_count() or 1) // 3)
     assert done.text["n3"].split() == [str(threads), "yes"]
     assert sys.executable
+
+
+def test_a_script_that_is_not_there_starts_no_hub(capfd: Any) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no\.py"):
+        launch_local(1, "no.py", timeout=LIMIT)
+    assert "hub |" not in capfd.readouterr().out
