@@ -31,7 +31,7 @@ from ctypes import (
     create_string_buffer,
     sizeof,
 )
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from . import _library as c
@@ -80,10 +80,14 @@ NO_GRADIENTS = (
     "--exchange delta or another policy"
 )
 # The programs' options, as attach calls them.
+NEWER = "a newer node of this name has joined"
+OWN_NAME = "give attach(name=...) or $STARSWITCH_NAME to each script"
 SPELLINGS = (
     ("give it --key-file", "give attach its key, or set $STARSWITCH_KEY_FILE"),
     ("is --hub spelt", "is hub= spelt"),
     ("--hub takes", "hub= takes"),
+    (NEWER, f"{NEWER}: {OWN_NAME}"),
+    ("another --name", f"another name: {OWN_NAME}"),
 )
 
 
@@ -180,6 +184,28 @@ class Options(NamedTuple):
     record: str | None = None
     evaluate: Callable[[], float] | None = None
     leave_within: float = 10.0
+
+
+def check_options(given: Options) -> Options:
+    """Themselves; TypeError, ValueError: one of them can never be right."""
+    for name in ("hub", "name", "key", "identity", "cores", "record"):
+        value = getattr(given, name)
+        if not isinstance(value, (str, bytes, os.PathLike, NoneType)):
+            raise TypeError(f"{name} must be a string, not {value!r}")
+    for name in ("up", "down"):
+        value = getattr(given, name)
+        if not hasattr(value, "__index__"):
+            raise TypeError(f"{name} must be whole bytes per second, not {value!r}")
+        if not 0 <= value < 2**63:
+            raise ValueError(f"{name} must be bytes per second, 0: any; not {value}")
+    if given.evaluate is not None and not callable(given.evaluate):
+        raise TypeError(f"evaluate must be a function, not {given.evaluate!r}")
+    within: Any = given.leave_within
+    if not hasattr(within, "__float__"):
+        raise TypeError(f"leave_within must be a number of seconds, not {within!r}")
+    if not float(within) >= 0:
+        raise ValueError(f"leave_within must be at least 0 seconds, not {within!r}")
+    return given
 
 
 class State(NamedTuple):
@@ -332,7 +358,7 @@ class Link:
         """`idle`: why the link is to do nothing, as where another process has
         it; "": it takes part. See why_idle. Only idle links need no parameters."""
         self._parameters: Any = parameters
-        self._options = options
+        self._options = check_options(options)
         self._handle: Any = None
         self._unhook: list[Callable[[], None]] = []
         self._watchers: list[Any] = []  # a Sampler: hears of steps, and of detach
@@ -356,6 +382,7 @@ class Link:
         self._last_hook: Callable[[], bool] = lambda: True
         self._owns = True  # or another rank does
         self._left: Any = None  # what the hub held at detach
+        self._centerless = ""  # why that is not known
         self._name: _Name | None = None  # looked up, as it is not known yet
         # Until the first step nobody knows whether there is a process group.
         self._find_ranks: Callable[[], Ranks | None] | None = None
@@ -807,6 +834,8 @@ class Link:
     def wait_ready(self, timeout: float | None = None) -> None:
         """Waits until a hub has taken this node in. ConnectError: not within so
         many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not."""
+        if timeout is not None and math.isnan(timeout):
+            raise ValueError("timeout must be seconds or None, not nan")
         until = math.inf if timeout is None else time.monotonic() + timeout
         while self._name is not None:
             if self._name.known:
@@ -867,6 +896,10 @@ class Link:
         and the model of each holds it; else that of rank 0 does, and the others
         their own."""
         values = self._center_values()
+        if values is None and self._centerless:
+            logger.info(
+                "the model's own parameters stand for the hub's: %s", self._centerless
+            )
         if all_ranks:
             self._find()
             if self._crew is not None:
@@ -892,8 +925,7 @@ class Link:
         )
         if status == c.star_status.STAR_OK:
             return values
-        text = error.value.decode(errors="replace")
-        logger.info("the model's own parameters stand for the hub's: %s", text)
+        self._centerless = error.value.decode(errors="replace")
         return None
 
     # ---- saving ----

@@ -683,6 +683,11 @@ def _clock(optimizer: Any) -> Any:
     """The optimizer whose step ends an iteration; None: link.step() does."""
     if optimizer is None:
         return None
+    if isinstance(optimizer, torch.optim.lr_scheduler.LRScheduler):
+        raise TypeError(
+            f"optimizer must be an optimizer, not {type(optimizer).__name__}, whose "
+            "step is not that of an iteration: give attach the optimizer"
+        )
     clock = unwrap_optimizer(optimizer)
     if clock is None:
         raise StarswitchError(
@@ -709,6 +714,19 @@ def _check_optimizer(clock: Any, models: Mapping[str, torch.nn.Module]) -> None:
         )
 
 
+def _check_models(model: Any) -> None:
+    """TypeError: attach knows no such thing as a model."""
+    given = list(model.values()) if isinstance(model, Mapping) else [model]
+    wrong = next((one for one in given if not isinstance(one, torch.nn.Module)), None)
+    if wrong is not None or None in given:
+        kind = type(wrong).__name__
+        raise TypeError(
+            "attach takes a torch.nn.Module, several by name in a dict such as "
+            '{"g": g, "d": d}, or arrays of NumPy or JAX; not '
+            + (f"a dict with {kind}" if isinstance(model, Mapping) else kind)
+        )
+
+
 def attach(
     model: Models,
     optimizer: Any | None,
@@ -716,6 +734,7 @@ def attach(
     params: str,
     buffers: str,
 ) -> Link:
+    _check_models(model)
     idle = why_idle()
     if idle:
         return Link(None, options, idle)

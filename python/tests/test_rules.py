@@ -314,3 +314,80 @@ def test_a_name_that_is_known_later(hub: Any, monkeypatch: Any) -> None:
     link._name.known = True
     train(model, optimizer, 10**5, link, pause=1e-3, stop=lambda: link.attached)
     assert link.attached
+
+
+# ---- arguments that cannot be right ----
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind"),
+    [
+        ({"hub": 5}, TypeError),
+        ({"key": 5}, TypeError),
+        ({"up": "10Mbit"}, TypeError),
+        ({"up": -1}, ValueError),
+        ({"down": 2**70}, ValueError),
+        ({"evaluate": 5}, TypeError),
+        ({"leave_within": "x"}, TypeError),
+        ({"leave_within": None}, TypeError),
+        ({"leave_within": -1}, ValueError),
+        ({"leave_within": float("nan")}, ValueError),
+    ],
+)
+def test_a_wrong_argument_is_named_at_attach(wrong: Any, kind: Any) -> None:
+    with pytest.raises(kind, match=f"^{next(iter(wrong))} must be"):
+        starswitch.attach(small_model(), **wrong)
+
+
+@pytest.mark.parametrize("how", ["none", "parameters", "list", "dict"])
+def test_what_is_no_model_is_told_what_attach_takes(how: str) -> None:
+    model = small_model()
+    wrong: Any = {
+        "none": None,
+        "parameters": model.parameters(),
+        "list": [model],
+        "dict": {"g": model, "d": None},
+    }[how]
+    with pytest.raises(TypeError, match=r"attach takes a torch\.nn\.Module"):
+        starswitch.attach(wrong)
+
+
+def test_a_scheduler_is_no_optimizer() -> None:
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    with pytest.raises(TypeError, match="optimizer must be an optimizer, not StepLR"):
+        starswitch.attach(model, scheduler)
+
+
+def test_waiting_for_no_number_of_seconds_is_refused() -> None:
+    link = starswitch.attach(small_model())
+    with pytest.raises(ValueError, match="nan"):
+        link.wait_ready(float("nan"))
+    link.detach()
+
+
+def test_only_center_says_that_the_hub_holds_nothing(caplog: Any) -> None:
+    caplog.set_level(logging.INFO, "starswitch")
+    link = starswitch.attach(small_model())
+    link.detach()
+    assert "stand for the hub's" not in caplog.text
+    with link.center():
+        pass
+    assert "stand for the hub's" in caplog.text
+
+
+def test_a_node_whose_name_is_taken_over_is_told_how_to_name_it(
+    hub: Any, caplog: Any
+) -> None:
+    hub("--every", 2, "--delay", 1)
+    model, newer = small_model(), small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    link = starswitch.attach(model, optimizer, name="same")
+    link.wait_ready(20)
+    _link._links.clear()  # as if the newer one were of another process
+    other = starswitch.attach(newer, name="same")
+    until(lambda: train(model, optimizer, 2, link) and link.over)
+    assert "a newer node of this name has joined" in caplog.text
+    assert "give attach(name=...) or $STARSWITCH_NAME to each script" in caplog.text
+    other.detach()
