@@ -369,6 +369,7 @@ class Link:
         self._offered_at = -1
         self._skipped = 0
         self._swapped = False
+        self._inside = False  # of the library, where the evaluation is, too
         self._changed = False
         self._reset = False
         self._failure: BaseException | None = None
@@ -500,6 +501,8 @@ class Link:
         that is gone. The script's own parameters stay as they are; those of the
         hub can still be had from `center`, unless the process is `exiting`. A
         second call does nothing."""
+        if self._inside:
+            raise StarswitchError("detach() while the link evaluates: do it behind it")
         # While torch goes through its hooks, it would trip over one that is gone.
         if not self._stepping or self._last_hook():
             for unhook in self._unhook:
@@ -508,7 +511,7 @@ class Link:
         self._ranks = self._find_ranks = None
         if self._name is not None:
             self._name.over, self._name = True, None
-        if self._handle is None:
+        if self._handle is None or self._inside:
             return
         for watcher in self._watchers:
             watcher._before_detach()
@@ -538,7 +541,7 @@ class Link:
             if time.monotonic() > until:
                 return
             time.sleep(0.001)
-        self._lib.star_offer(self._handle, self._iteration)
+        self._enter(self._lib.star_offer, self._iteration)
 
     def _forget(self) -> None:
         """After a fork, in the child: the link is the parent's."""
@@ -587,6 +590,26 @@ class Link:
             if self._failure is None:
                 self._failure = error
             return False
+
+    def _enter(self, function: Callable[..., int], argument: Any) -> int:
+        """Calls what may call back, or wait."""
+        former, sys.unraisablehook = sys.unraisablehook, self._unraised
+        self._inside = True
+        try:
+            return function(self._handle, argument)
+        finally:
+            self._inside = False
+            sys.unraisablehook = former
+
+    def _unraised(self, what: Any) -> None:
+        """Ctrl-C may come as a function begins that C calls, before any `try`:
+        then ctypes has nobody to raise it to."""
+        if getattr(what.object, "__self__", None) is not self:
+            sys.__unraisablehook__(what)
+        elif what.object.__name__ == "_hurry":
+            self._interrupt = what.exc_value
+        elif self._failure is None:  # something was not done that C believes in
+            self._failure = what.exc_value
 
     def _change(
         self, _: Any, keep: float, scale: float, values: Any, first: int, count: int
@@ -692,7 +715,7 @@ class Link:
         progress.accuracy = self._accuracy
         self._samples, self._accuracy = 0, -1.0
         self._iteration += 1
-        advice = self._lib.star_step(self._handle, self._progress_here)
+        advice = self._enter(self._lib.star_step, self._progress_here)
         try:
             self._carry_on_copy()
         except Exception as error:
@@ -739,14 +762,14 @@ class Link:
         pending = self._pending
         if pending is not None and pending.complete():
             self._pending = None
-            self._lib.star_offer(self._handle, pending.iteration)
+            self._enter(self._lib.star_offer, pending.iteration)
             self._offered_at = pending.iteration
         if self._pending is None and (
             self._due(self._handle) & c.star_due.STAR_DUE_COPY
         ):
             complete = self._parameters.begin_copy()
             if complete():
-                self._lib.star_offer(self._handle, self._iteration)
+                self._enter(self._lib.star_offer, self._iteration)
                 self._offered_at = self._iteration
             else:
                 self._pending = _Pending(self._iteration, complete)
@@ -916,6 +939,8 @@ class Link:
 
     def _center_values(self) -> Any | None:
         """The flat vector that the hub holds, or None: none is here yet."""
+        if self._inside:
+            raise StarswitchError("center() while the link evaluates: it is there")
         if self._handle is None:
             return self._left
         values = (c_float * self._told)()

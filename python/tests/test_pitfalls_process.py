@@ -135,7 +135,7 @@ ENDS = """
     from conftest import small_model, train
     model = small_model()
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
-    link = starswitch.attach(model, optimizer, name="ends")
+    link = starswitch.attach(model, optimizer, name="ends" + sys.argv[1])
     train(model, optimizer, 10**5, link, pause=1e-3,
           stop=lambda: link.state().applied > 2)
     print("ready", flush=True)
@@ -171,8 +171,9 @@ def test_p24_ctrl_c_while_it_waits_for_a_result(hub: Any, script: Any) -> None:
     heard at once."""
     hub("--every", 5, "--delay", 0, "--nodes", 1, "--gate", "sync", "--wait", "60s")
     node = script(ENDS, "waits", **PATHS)
-    other = script(ENDS, "waits", **PATHS)
+    other = script(ENDS, "stops", **PATHS)
     node.wait_for("ready")
+    other.wait_for("ready")
     other.kill(signal.SIGSTOP)
     time.sleep(1)
     node.kill(signal.SIGINT)
