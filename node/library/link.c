@@ -282,7 +282,7 @@ static void look(struct star_link *link, struct star_state *state)
         &link->training.agenda.pacer.schedule;
 
     (void)pthread_mutex_lock(&link->shell.lock);
-    state->attached = schedule->attached != 0;
+    state->attached = schedule->attached && !link->over;
     state->iteration = link->training.agenda.pacer.iteration;
     state->offered = link->training.offered;
     state->applied = link->training.applied;

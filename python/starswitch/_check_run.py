@@ -13,6 +13,7 @@ import contextlib
 import gc
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -24,6 +25,9 @@ from typing import Any
 
 # Of the optimizer that makes most steps, until the others are not waited for.
 UNEVEN = 4
+
+LATE = 30.0  # seconds behind the time limit at which a process ends itself
+LOOK = 0.25  # seconds between two looks at whether its parent is there
 
 SETTING = "STARSWITCH_CHECK"  # for processes that the script starts
 
@@ -256,17 +260,31 @@ class Watch:
         part.rename(part.with_suffix(".json"))
 
     def watch_time(self) -> None:
-        """After the time limit, on a thread of its own: where the script is."""
-        time.sleep(max(0.0, self.seconds - (time.monotonic() - self.begun)))
-        if self.reported:
-            return
-        frame = sys._current_frames().get(threading.main_thread().ident or 0)
-        at = [
-            [one.f_code.co_filename, one.f_lineno, one.f_code.co_name]
-            for one in frames_from(frame)
-        ]
-        own = [one for one in at if not is_library(str(one[0]))]
-        self.report("time", at=(own or at)[:1])
+        """On a thread of its own: says where the script is after the time limit,
+        and ends it when nobody reads that, or who started it is gone."""
+        limit = self.begun + self.seconds
+        if self._stay(limit) and not self.reported:
+            frame = sys._current_frames().get(threading.main_thread().ident or 0)
+            at = [
+                [one.f_code.co_filename, one.f_lineno, one.f_code.co_name]
+                for one in frames_from(frame)
+            ]
+            own = [one for one in at if not is_library(str(one[0]))]
+            self.report("time", at=(own or at)[:1])
+        self._stay(limit + LATE)
+        if os.getpgrp() == os.getpid():
+            os.killpg(0, signal.SIGKILL)  # with all that the script has started
+        os._exit(1)
+
+    def _stay(self, until: float) -> bool:
+        """Waits until then; False: who started this process is gone."""
+        parent = int(os.environ.get(SETTING + "_PARENT") or os.getppid())
+        while os.getppid() == parent:
+            rest = until - time.monotonic()
+            if rest <= 0:
+                return True
+            time.sleep(min(rest, LOOK))
+        return False
 
 
 _watch: Watch | None = None
@@ -355,6 +373,8 @@ def main(argv: list[str]) -> None:
     _watch = Watch(**settings)
     _watch.install()
     _watch.begun = time.monotonic()
+    # Where the script holds the interpreter's lock, the thread cannot end it.
+    signal.setitimer(signal.ITIMER_REAL, _watch.seconds + LATE + 1)
     threading.Thread(target=_watch.watch_time, daemon=True).start()
     code = compile(Path(script).read_bytes(), os.path.abspath(script), "exec")
     run_script(_watch, os.path.abspath(script), code)

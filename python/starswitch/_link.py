@@ -63,6 +63,7 @@ REFUSALS: dict[int, type[StarswitchError]] = {
 
 NAME_BYTES = 63  # of a tensor, in a schema
 TENSORS_MAX = 4096
+SAMPLES_MAX = 1 << 53  # of one report
 TEXT_MAX = 60 * 1024 - 256
 KIND_WORDS = ("", " averaged", " largest")
 WAIT_SLICE = 0.1  # seconds; Ctrl-C is heard that often
@@ -304,6 +305,24 @@ def _spelt(said: bytes) -> str:
     return text
 
 
+def _count(samples: Any) -> int:
+    """A number of samples, said as a number or a tensor of no dimension."""
+    try:
+        if isinstance(samples, (str, bytes)) or getattr(samples, "ndim", 0):
+            raise TypeError
+        whole = int(samples)
+        same = bool(whole == samples)
+    except (ValueError, OverflowError):  # NaN, an infinity
+        whole, same = -1, False
+    except (TypeError, RuntimeError):
+        raise TypeError(
+            f"samples must be a number, not {type(samples).__name__}"
+        ) from None
+    if not same or not 0 <= whole <= SAMPLES_MAX:
+        raise ValueError(f"samples must be a whole number from 0, not {samples}")
+    return whole
+
+
 def _text(value: str | None) -> bytes | None:
     return None if value is None else os.fsencode(value)
 
@@ -367,6 +386,7 @@ class Link:
         self._accuracy = -1.0
         self._iteration = 0
         self._offered_at = -1
+        self._asked_at = -1  # the iteration at which `over` was asked last
         self._skipped = 0
         self._swapped = False
         self._inside = False  # of the library, where the evaluation is, too
@@ -660,22 +680,22 @@ class Link:
         self,
         *,
         loss: Any = None,
-        samples: int | None = None,
+        samples: Any = None,
         accuracy: float | None = None,
     ) -> None:
         """What the iteration measured, in any order with the optimizer's step:
         its mean training loss (a number or a tensor, which is not waited for),
-        its number of samples (1 unless said), an accuracy on held-out data, 0 to
+        its number of samples (1 unless said; a whole number, of whatever type:
+        else ValueError or TypeError), an accuracy on held-out data, 0 to
         1. Called several times in an iteration, losses are averaged by
         samples."""
         if self._handle is None:
             return
-        if samples is not None and samples < 0:
-            raise ValueError(f"samples must be at least 0, not {samples}")
+        count = None if samples is None else _count(samples)
         if loss is not None:
-            self._parameters.read_loss(loss, 1 if samples is None else samples)
-        if samples is not None:
-            self._samples += samples
+            self._parameters.read_loss(loss, 1 if count is None else count)
+        if count is not None:
+            self._samples += count
         if accuracy is not None:
             self._accuracy = float(accuracy)
 
@@ -819,8 +839,23 @@ class Link:
     @property
     def over(self) -> bool:
         """The run has ended, or will not have this node: what is trained from
-        now on is trained alone."""
-        return self._advice != c.star_advice.STAR_GO
+        now on is trained alone. Known without a step, too, as where the hub has
+        no samples any more and passes are empty."""
+        if self._advice != c.star_advice.STAR_GO:
+            return True
+        if any(watcher._tasks_over for watcher in self._watchers):
+            return True
+        if self._handle is None or self._asked_at != self._iteration:
+            self._asked_at = self._iteration
+            return False
+        closed = c.star_status.STAR_CLOSED
+        return bool(self._lib.star_wait(self._handle, 0.0) == closed)
+
+    def _hear(self) -> None:
+        """What the hub has said, where no step of the optimizer comes that would:
+        once it has ended the run nothing is offered by this one."""
+        if self._handle is not None:
+            self._step()
 
     # ---- looking ----
 

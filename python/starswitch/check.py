@@ -20,7 +20,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -32,6 +35,7 @@ WORKS, FAILS, USAGE = 0, 1, 64
 
 GRACE = 10.0  # seconds that a report may take after the time limit
 OTHERS = 1.0  # seconds that other processes of the script have to report, too
+ENDS = (signal.SIGTERM, signal.SIGHUP)
 TAIL = 12  # lines of the script's output that are shown when it fails
 
 
@@ -117,6 +121,7 @@ def environment(text: Text) -> tuple[dict[str, str], bool]:
     """Of the script's process; a script that waits for torchrun becomes the only
     one of its ranks."""
     env = dict(os.environ)
+    env["STARSWITCH_CHECK_PARENT"] = str(os.getpid())
     package = str(Path(__file__).resolve().parent.parent)
     paths = [one for one in env.get("PYTHONPATH", "").split(os.pathsep) if one]
     if package not in paths:
@@ -169,6 +174,25 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+@contextmanager
+def ending() -> Iterator[None]:
+    """Inside, SIGTERM and SIGHUP end what was started, too: they raise
+    SystemExit. Python lets only its main thread say so."""
+
+    def leave(sign: int, _: object) -> NoReturn:
+        raise SystemExit(128 + sign)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = {sign: signal.signal(sign, leave) for sign in ENDS}
+    try:
+        yield
+    finally:
+        for sign, handler in former.items():
+            signal.signal(sign, handler)
+
+
 def last_lines(output: IO[bytes]) -> list[str]:
     output.seek(0)
     lines = output.read().decode(errors="replace").splitlines()
@@ -183,7 +207,11 @@ def asks_somebody() -> bool:
 def run(options: argparse.Namespace, args: list[str], text: Text) -> Run:
     """Runs the script until it has shown enough."""
     env, one_rank = environment(text)
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
+    with (
+        ending(),
+        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryFile() as output,
+    ):
         command = [sys.executable, "-m", "starswitch._check_run", folder]
         command += [str(options.steps), str(options.time), options.script, *args]
         process = subprocess.Popen(
@@ -217,9 +245,13 @@ def main(argv: list[str] | None = None) -> int:
         ran = run(options, args, text)
     result = _check_words.judge(options, source, text, ran)
     if options.json:
-        print(json.dumps(asdict(result), indent=2))
+        said = json.dumps(asdict(result), indent=2)
     else:
-        print("\n".join(_check_report.write(result)))
+        said = "\n".join(_check_report.write(result))
+    try:
+        print(said, flush=True)
+    except BrokenPipeError:  # who reads has read enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return WORKS if result.verdict == "works" else FAILS
 
 

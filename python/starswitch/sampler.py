@@ -10,9 +10,12 @@
 A hub with --tasks cuts an epoch into parts and keeps a ledger of them. A part is
 a node's until all of its samples have been stepped on, which is told before the
 link's step of its last iteration, or until the node is lost, when another gets
-it. So each sample is trained on once per epoch, whatever dies; fast nodes do
-more parts. Without such a hub each node goes through a share of its own, one n-th
-of n nodes; alone, through all.
+it. So each sample is merged into the centre once per epoch, whatever dies; fast
+nodes do more parts. Progress that the hub did not merge does not count: its
+samples are trained on again. That of a lost node is such, and that of a node whose
+parameters are replaced, as by --init tournament, or as it trained before it was in
+the run. Without such a hub each node goes through a share of its own, one n-th of
+n nodes; alone, through all.
 
 A loader with workers draws samples long before they are trained on, and so a
 sample counts as trained on when the optimizer has stepped: samples are drawn and
@@ -38,6 +41,7 @@ from ._link import Link
 
 LOOK_EVERY = 64  # draws between two looks at the link
 IDLE = 0.005  # seconds of an iteration that trains on nothing
+GLANCE = 0.5  # seconds within which it does, where nobody has said that it will
 FIRST_TASK = 5.0  # seconds within which a hub with tasks gives the first
 MASK = (1 << 64) - 1
 
@@ -108,16 +112,21 @@ class Sampler:
         batch_size a step is what `link.report(samples=...)` says, and without
         that all that was drawn so far: right for loaders that draw no sample
         ahead (num_workers=0).
+        Where drop_last leaves samples out and the last step of a pass may be of
+        fewer batches than `accumulate`, report, and give no batch_size.
     shuffle, seed: each epoch has an order of its own, told by seed and epoch and
         by nothing else; the seed must be the same on all nodes.
     fill: while the hub has no task to give, as at the end of an epoch until the
-        others' progress has been merged, train on (True) samples of the node's
-        own share, so that nothing waits; or (False) on nothing: then a pass ends
-        whenever there is no task, the next one begins when there is, and a loop
-        is `while not sampler.over: for x, y in loader: ...`.
+        others' progress has been merged, train on nothing (None, False) or on
+        samples of the node's own share (True): then nothing waits, and these
+        samples are trained on more than once. False: a hub that has just taken
+        this node in has 5 s to give the first task, and not half a second.
 
-    A pass is an epoch of the hub's, as much of it as this node does; when the
-    run's last epoch is done, `over` is true and passes are empty.
+    With tasks a pass is an epoch of the hub's, as much of it as this node does. It
+    may be a part of that, as where the tasks of a node that was lost come later,
+    so count no passes: `while not link.over: for x, y in loader: ...`. When the
+    run's last epoch is done, `over` is true, that of the link, too, and passes are
+    empty.
     """
 
     def __init__(
@@ -129,7 +138,7 @@ class Sampler:
         accumulate: int = 1,
         shuffle: bool = True,
         seed: int = 0,
-        fill: bool = True,
+        fill: bool | None = None,
     ) -> None:
         self._n = data if isinstance(data, int) else len(data)
         if self._n < 1:
@@ -203,6 +212,7 @@ class Sampler:
             if number != self._pass:
                 return
         epoch: int | None = None
+        empty = not again
         while number == self._pass:
             self._look()
             task = self._next_task()
@@ -210,14 +220,17 @@ class Sampler:
                 self._hand = task
                 break
             if task is not None:
-                epoch = task.epoch
+                epoch, empty = task.epoch, False
                 yield from self._draw_task(task, number)
             elif self.over and self._given_any:
+                if empty and self._link is not None:
+                    self._link._hear()
                 break
-            elif self._fill or stuck or not self._expects_tasks():
+            elif stuck or not self._waits():
                 place = next(own, None)
                 if place is None:
                     break
+                empty = False
                 yield place
                 stuck = stuck and any(one.task for one in self._drawn)
             elif self._drawn:
@@ -258,12 +271,24 @@ class Sampler:
     def _idle(self) -> None:
         assert self._link is not None
         time.sleep(IDLE)
-        self._link.step()
+        if self._given_any or self._fill is False:
+            self._link.step()
 
     # ---- tasks ----
 
     def _is_live(self) -> bool:
         return self._link is not None and self._link._handle is not None
+
+    def _waits(self) -> bool:
+        """Whether to train on nothing now, as there is no task: not while the hub
+        is away, and one that may have none at all must not cut a pass short."""
+        if self._fill:
+            return False
+        if self._fill is None and (
+            not self._attached or (self._drawn and not self._given_any)
+        ):
+            return False
+        return self._expects_tasks()
 
     def _expects_tasks(self) -> bool:
         """Whether to wait for a task: the hub has given some, or is new."""
@@ -275,7 +300,8 @@ class Sampler:
             return False
         if self._since is None:
             self._since = time.monotonic()
-        return time.monotonic() - self._since < FIRST_TASK
+        limit = GLANCE if self._fill is None else FIRST_TASK
+        return time.monotonic() - self._since < limit
 
     def _next_task(self) -> Task | None:
         if self._hand is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import starswitch
+from conftest import until
 
 PACKAGE = Path(starswitch.__file__).resolve().parent.parent
 
@@ -499,3 +501,46 @@ def test_the_report_fits_80_columns(check: Checker) -> None:
     assert done.code == 0
     assert "works: add these lines" in done.out
     assert max(len(line) for line in done.out.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
+def test_the_script_ends_with_who_checks_it(check: Checker, sign: int) -> None:
+    (check.folder / "train.py").write_text(
+        "import os\nopen('new', 'w').write(str(os.getpid()))\n"
+        "os.rename('new', 'pid')\nwhile True:\n    pass\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "starswitch.check", "train.py"],
+        cwd=check.folder,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+        stdout=subprocess.DEVNULL,
+    )
+    until((check.folder / "pid").exists)
+    child = int((check.folder / "pid").read_text())
+    process.send_signal(sign)
+    process.wait(20)
+
+    def is_gone() -> bool:
+        try:
+            return ") Z " in Path(f"/proc/{child}/stat").read_text()
+        except OSError:
+            return True
+
+    until(is_gone)
+
+
+@pytest.mark.parametrize("form", [["--json"], []], ids=["json", "text"])
+def test_who_reads_the_report_may_stop(check: Checker, form: list[str]) -> None:
+    (check.folder / "train.py").write_text(PLAIN)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "starswitch.check", "--static", *form, "train.py"],
+        cwd=check.folder,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(20) == 0

@@ -391,3 +391,29 @@ def test_a_node_whose_name_is_taken_over_is_told_how_to_name_it(
     assert "a newer node of this name has joined" in caplog.text
     assert "give attach(name=...) or $STARSWITCH_NAME to each script" in caplog.text
     other.detach()
+
+
+# ---- what is reported ----
+
+
+def test_a_number_of_samples_may_be_of_any_type_and_is_checked_at_report(
+    hub: Any,
+) -> None:
+    numpy = pytest.importorskip("numpy")
+    hub("--every", 5, "--delay", 2)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with starswitch.attach(model, optimizer) as link:
+        link.wait_ready(20)
+        for eight in (8, 8.0, torch.tensor(8.0), torch.tensor(8), numpy.float32(8)):
+            link.report(samples=eight)
+            assert link._samples == 8
+            train(model, optimizer, 1)
+            assert link._samples == 0
+        for wrong in (-1, 0.5, float("nan"), float("inf"), torch.tensor(-1.0), 2**54):
+            with pytest.raises(ValueError, match="samples"):
+                link.report(samples=wrong)
+        for wrong in ("8", [8], torch.zeros(2), object()):
+            with pytest.raises(TypeError, match="samples"):
+                link.report(samples=wrong)
+        train(model, optimizer, 1)
