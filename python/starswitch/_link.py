@@ -308,7 +308,8 @@ def _spelt(said: bytes) -> str:
 def _count(samples: Any) -> int:
     """A number of samples, said as a number or a tensor of no dimension."""
     try:
-        if isinstance(samples, (str, bytes)) or getattr(samples, "ndim", 0):
+        dimensions: int = getattr(samples, "ndim", 0)
+        if isinstance(samples, (str, bytes)) or dimensions:
             raise TypeError
         whole = int(samples)
         same = bool(whole == samples)
