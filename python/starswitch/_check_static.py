@@ -241,10 +241,18 @@ class _Reader(ast.NodeVisitor):
             value = node.args[0]  # accelerator.backward(loss)
         elif isinstance(node.func, ast.Attribute):
             value = node.func.value
-            if isinstance(value, ast.Call) and value.args:
+            if (
+                isinstance(value, ast.Call)
+                and value.args
+                and isinstance(value.func, ast.Attribute)
+                and value.func.attr == "scale"
+            ):
                 value = value.args[0]  # scaler.scale(loss).backward()
         if value is not None:
-            self.text.losses.append(self._here(node, _plain(value)))
+            name = _plain(value)
+            # A loss that has no name would be computed again to report it.
+            named = all(part.isidentifier() for part in name.split("."))
+            self.text.losses.append(self._here(node, name if named else ""))
 
 
 def returned_lines(source: str) -> set[int]:

@@ -269,8 +269,14 @@ class Judge:
                 line = near[-1].line
         before = [one for one in near if one.line <= line] or near
         loss = before[-1].name if before else "loss"
-        text = f"{indent_at(source, line)}{link}.report(loss={loss})"
-        if self.in_backward():
+        if not loss and self.in_backward():
+            text = f"{indent_at(source, line)}{link}.step()"
+        elif not loss:
+            self.note_unnamed(link, line)
+            return
+        else:
+            text = f"{indent_at(source, line)}{link}.report(loss={loss})"
+        if loss and self.in_backward():
             text += f"; {link}.step()"
         elif link == "link" and function not in ("", steps[0][2]):
             self.note(
@@ -279,6 +285,13 @@ class Judge:
             )
             return
         self.result.lines.append(Line(self.shown(file), ends.get(line, line), text))
+
+    def note_unnamed(self, link: str, line: int) -> None:
+        self.note(
+            f"the loss has no name that {link}.report(loss=...) behind line {line} "
+            "could use; that line is for the hub's table, and optional: give the loss "
+            "a name for it"
+        )
 
     def framework_lines(self, framework: str, at: tuple[str, int] | None) -> None:
         """Before the line that hands the loop to a framework's trainer."""
@@ -375,6 +388,9 @@ class Judge:
         add(Line(result.script, made.end, call))
         if step:
             loss = text.losses[-1].name if text.losses else "loss"
+            if not loss:
+                self.note_unnamed(link, step.end)
+                return
             indent = indent_at(self.source, step.line)
             report = f"{indent}{link}.report(loss={loss})"
             add(Line(result.script, step.end, report))

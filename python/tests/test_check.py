@@ -544,3 +544,21 @@ def test_who_reads_the_report_may_stop(check: Checker, form: list[str]) -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(20) == 0
+
+
+def test_a_loss_without_a_name_is_not_computed_again(check: Checker) -> None:
+    done = check.run(
+        """
+        import torch
+        model = torch.nn.Linear(3, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(100):
+            optimizer.zero_grad()
+            model(torch.randn(4, 3)).square().mean().backward()
+            optimizer.step()
+        """
+    )
+    assert done.code == 0
+    assert "starswitch.attach(model, optimizer)" in done.out
+    assert "report(loss=model" not in done.out
+    assert "has no name that link.report" in done.out
