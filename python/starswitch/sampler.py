@@ -119,8 +119,9 @@ class Sampler:
     fill: while the hub has no task to give, as at the end of an epoch until the
         others' progress has been merged, train on nothing (None, False) or on
         samples of the node's own share (True): then nothing waits, and these
-        samples are trained on more than once. False: a hub that has just taken
-        this node in has 5 s to give the first task, and not half a second.
+        samples are trained on more than once. None: while the hub is away, the
+        node trains on its own share. False: it waits then, too, and a hub that
+        has just taken it in has 5 s to give the first task, not half a second.
 
     With tasks a pass is an epoch of the hub's, as much of it as this node does. It
     may be a part of that, as where the tasks of a node that was lost come later,
