@@ -480,6 +480,8 @@ def test_p21_in_a_run_small_corrections_are_not_lost(hub: Any) -> None:
         model = small_model().to(torch.bfloat16).to(dtype)
         optimizer = torch.optim.SGD(model.parameters(), rate)
         nodes.append((model, optimizer, starswitch.attach(model, optimizer, name=name)))
+    for _model, _optimizer, link in nodes:
+        link.wait_ready(60)
     start = staged(nodes[2][2]._parameters)
     for _ in range(1000):
         for model, optimizer, _link in nodes:

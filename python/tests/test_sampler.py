@@ -344,7 +344,7 @@ def test_leaving_gives_back_what_was_not_trained_on() -> None:
 # ---- hubs ----
 
 WORKER = """
-    import sys, time, torch, starswitch
+    import os, sys, time, torch, starswitch
     from torch.utils.data import DataLoader, TensorDataset
 
     name, log, n, pause, workers = sys.argv[1:]
@@ -353,6 +353,8 @@ WORKER = """
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     link = starswitch.attach(model, optimizer, name=name)
     link.wait_ready(60)
+    while link.state().members < int(os.environ.get("NODES", 1)):
+        time.sleep(0.01)  # a hub that waits for --nodes gives no task
     sampler = starswitch.Sampler(n, link, batch_size=16, fill=False)
     loader = DataLoader(TensorDataset(torch.arange(n)), batch_size=16,
                         sampler=sampler, num_workers=int(workers))
@@ -386,8 +388,8 @@ def test_ef_08_fast_and_slow_nodes_train_on_each_sample_once_an_epoch(
     one = hub(*OPTIONS, "--nodes", 2, "--tasks", 20, "--epochs", 2)
     files = [tmp_path / "fast", tmp_path / "slow"]
     nodes = [
-        script(WORKER, "fast", files[0], n, 0.005, 2),
-        script(WORKER, "slow", files[1], n, 0.05, 0),
+        script(WORKER, "fast", files[0], n, 0.005, 2, NODES="2"),
+        script(WORKER, "slow", files[1], n, 0.05, 0, NODES="2"),
     ]
     assert [node.wait() for node in nodes] == [0, 0], nodes[0].text
     times = counted(*files)
