@@ -13,8 +13,7 @@
  *
  *     kinds TENSORS KIND TENSORS KIND ...
  *
- Of a node there are these
- * lines, all but the first only if they are true:
+ * Of a node there are these lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
  *     parted EXCHANGE VERDICTS

@@ -10,12 +10,12 @@ import argparse
 import math
 import random
 import signal
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 from ._programs import program_environment, program_path
+from .launch import free_port
 
 SPIRALS, SAMPLES = 3, 20000
 MODEL = "mlp:2-64-64-3,lr=0.001,batch=32"
@@ -33,17 +33,10 @@ def _spirals() -> str:
     return "".join(lines)
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 def _train(folder: Path, nodes: int, goal: str) -> int:
     data = folder / "spirals.csv"
     data.write_text(_spirals())
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     what = ["--model", MODEL, "--data", str(data)]
     hub = [program_path("starswitch-hub"), "--listen", address, "--goal", goal, *what]
     hub += ["--nodes", str(nodes), "--every", "20", "--delay", "4"]

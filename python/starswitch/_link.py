@@ -35,6 +35,7 @@ from types import NoneType, TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from . import _library as c
+from ._hub import LEVELS, encoded, where
 from ._programs import library
 from .errors import (
     Closed,
@@ -46,13 +47,6 @@ from .errors import (
 )
 
 logger = logging.getLogger("starswitch")
-
-LEVELS = {
-    c.star_level.STAR_DEBUG: logging.DEBUG,
-    c.star_level.STAR_INFO: logging.INFO,
-    c.star_level.STAR_WARNING: logging.WARNING,
-    c.star_level.STAR_ERROR: logging.ERROR,
-}
 
 # What the hub's refusals mean, by the exit code that a program would have.
 REFUSALS: dict[int, type[StarswitchError]] = {
@@ -324,10 +318,6 @@ def _count(samples: Any) -> int:
     return whole
 
 
-def _text(value: str | None) -> bytes | None:
-    return None if value is None else os.fsencode(value)
-
-
 def _is_reimport() -> bool:
     """Whether this is a spawned process that reads the main script again."""
     module = sys.modules.get("multiprocessing.process")
@@ -495,12 +485,12 @@ class Link:
     def _star_options(self) -> c.star_options:
         given = self._options
         options = c.star_options(size=sizeof(c.star_options), quiet=1)
-        options.hub = _text(given.hub)
-        options.name = _text(given.name)
-        options.key = _text(given.key)
-        options.identity = _text(given.identity)
-        options.cores = _text(given.cores)
-        options.record = _text(given.record)
+        options.hub = encoded(given.hub)
+        options.name = encoded(given.name)
+        options.key = encoded(given.key)
+        options.identity = encoded(given.identity)
+        options.cores = encoded(given.cores)
+        options.record = encoded(given.record)
         options.up, options.down = given.up, given.down
         types: dict[str, Any] = {one[0]: one[1] for one in c.star_options._fields_}
         # Kept here, as C calls them for as long as the link lives.
@@ -532,7 +522,7 @@ class Link:
         self._ranks = self._find_ranks = None
         if self._name is not None:
             self._name.over, self._name = True, None
-        if self._handle is None or self._inside:
+        if self._handle is None:
             return
         for watcher in self._watchers:
             watcher._before_detach()
@@ -799,16 +789,16 @@ class Link:
         """The parameters could not be moved: what the hub believes of this node
         would be wrong from here on, so it leaves and trains on alone."""
         error, self._failure = self._failure, None
-        self._leave_now()
+        self._leave(0)
         self._last = self._last._replace(text=f"training alone: {error}")
         if not isinstance(error, Exception) or self._options.strict:
             raise error if error is not None else StarswitchError("internal error")
         logger.error("training alone from now on: %s", error)
 
-    def _leave_now(self) -> None:
-        """Detaches at once, within a step, of which the other ranks must hear."""
+    def _leave(self, within: float | None = None) -> None:
+        """Detaches within a step, of which the other ranks must hear."""
         ranks = self._ranks
-        self.detach(within=0)
+        self.detach(within)
         self._ranks = ranks
 
     def _end(self, advice: c.star_advice) -> None:
@@ -816,16 +806,14 @@ class Link:
         self._advice = advice
         if advice == c.star_advice.STAR_REFUSED:
             error = self._refusal(StarswitchError)
-            self._leave_now()
+            self._leave(0)
             self._last = self._last._replace(text=f"training alone: {error}")
             if self._options.strict:
                 raise error
             logger.error("training alone from now on: %s", error)
         else:
             logger.info("the run is over: %s", self._last.text)
-            ranks = self._ranks
-            self.detach()
-            self._ranks = ranks
+            self._leave()
 
     def _refusal(self, other: type[StarswitchError]) -> StarswitchError:
         """Why the hub will not have this node, as what would be raised."""
@@ -861,7 +849,8 @@ class Link:
     # ---- looking ----
 
     def _look(self) -> None:
-        if self._handle is None:
+        # C holds the link's lock while it evaluates: what is known stands.
+        if self._handle is None or self._inside:
             return
         state = c.star_state(size=sizeof(c.star_state))
         self._lib.star_look(self._handle, byref(state))
@@ -923,11 +912,7 @@ class Link:
 
     def _where(self) -> str:
         """The hub's address and where it came from."""
-        if self._options.hub is not None:
-            return f"hub {self._options.hub}, from attach(hub=...)"
-        if os.environ.get("STARSWITCH_HUB"):
-            return f"hub {os.environ['STARSWITCH_HUB']}, from $STARSWITCH_HUB"
-        return "hub 127.0.0.1:7541, as neither hub= nor $STARSWITCH_HUB is set"
+        return where(self._options.hub, "attach(hub=...)")
 
     def _say(self, event: c.star_event) -> None:
         text = _spelt(event.text)

@@ -46,6 +46,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _library as c
+from ._hub import LEVELS, encoded, where
 from ._memory import Place, as_float32, place
 from ._programs import library
 from .errors import (
@@ -58,13 +59,6 @@ from .errors import (
 )
 
 logger = logging.getLogger("starswitch")
-
-LEVELS = {
-    c.star_level.STAR_DEBUG: logging.DEBUG,
-    c.star_level.STAR_INFO: logging.INFO,
-    c.star_level.STAR_WARNING: logging.WARNING,
-    c.star_level.STAR_ERROR: logging.ERROR,
-}
 
 Status = c.star_group_status
 ANY = c.STAR_ANY  # source or tag
@@ -196,10 +190,6 @@ class GroupState:
 _groups: weakref.WeakSet[Group] = weakref.WeakSet()
 
 
-def _text(value: str | None) -> bytes | None:
-    return None if value is None else os.fsencode(value)
-
-
 class Group:
     """A member of the hub's group for collectives, from here until `leave`.
 
@@ -247,8 +237,8 @@ class Group:
         options.members = members
         options.timeout = timeout or 0.0
         options.patience = patience or 0.0
-        options.key = _text(key)
-        options.identity = _text(identity)
+        options.key = encoded(key)
+        options.identity = encoded(identity)
         self._join(options, name)
         if wait:
             try:
@@ -261,8 +251,8 @@ class Group:
         handle = POINTER(c.star_group)()
         error = create_string_buffer(256)
         status = self._lib.star_group_join(
-            _text(self._hub),
-            _text(name),
+            encoded(self._hub),
+            encoded(name),
             byref(options),
             byref(handle),
             error,
@@ -351,11 +341,7 @@ class Group:
 
     def _where(self) -> str:
         """The hub's address and where it came from."""
-        if self._hub is not None:
-            return f"hub {self._hub}, from hub="
-        if os.environ.get("STARSWITCH_HUB"):
-            return f"hub {os.environ['STARSWITCH_HUB']}, from $STARSWITCH_HUB"
-        return "hub 127.0.0.1:7541, as neither hub= nor $STARSWITCH_HUB is set"
+        return where(self._hub, "hub=")
 
     def _say_events(self) -> None:
         event = c.star_event(size=sizeof(c.star_event))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import textwrap
@@ -22,6 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 import starswitch
 from starswitch._programs import program_path
+from starswitch.launch import free_port
 
 PYTHON = Path(starswitch.__file__).resolve().parent.parent
 PATIENCE = 20.0  # seconds that a loaded machine may take for what takes one
@@ -36,19 +36,6 @@ def until(true: Callable[[], Any], timeout: float = PATIENCE, what: str = "") ->
             return value
         time.sleep(0.01)
     raise AssertionError(f"not within {timeout:g} s: {what or true}")
-
-
-def free_port() -> int:
-    """The first of two free ports of loopback, side by side."""
-    while True:
-        with socket.socket() as one, socket.socket() as two:
-            one.bind(("127.0.0.1", 0))
-            port = int(one.getsockname()[1])
-            try:
-                two.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
 
 
 class Hub:

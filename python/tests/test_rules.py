@@ -417,3 +417,15 @@ def test_a_number_of_samples_may_be_of_any_type_and_is_checked_at_report(
             with pytest.raises(TypeError, match="samples"):
                 link.report(samples=wrong)
         train(model, optimizer, 1)
+
+
+def test_an_evaluation_may_ask_how_the_link_stands(hub: Any) -> None:
+    hub("--every", 5, "--delay", 2)
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with starswitch.attach(model, optimizer) as link:
+        link.wait_ready(20)
+        known = link.state()
+        assert link._enter(lambda *_: int(link.state() == known), None) == 1
+        with pytest.raises(starswitch.StarswitchError, match="evaluates"):
+            link._enter(lambda *_: link.detach(), None)

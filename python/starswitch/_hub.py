@@ -1,0 +1,29 @@
+"""What links and groups say of a hub, and hear from it, alike."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from . import _library as c
+
+LEVELS = {
+    c.star_level.STAR_DEBUG: logging.DEBUG,
+    c.star_level.STAR_INFO: logging.INFO,
+    c.star_level.STAR_WARNING: logging.WARNING,
+    c.star_level.STAR_ERROR: logging.ERROR,
+}
+
+
+def encoded(value: str | None) -> bytes | None:
+    """A string as C takes it; None: not said."""
+    return None if value is None else os.fsencode(value)
+
+
+def where(hub: str | None, spelling: str) -> str:
+    """The hub's address and where it came from: `spelling`, if it was given."""
+    if hub is not None:
+        return f"hub {hub}, from {spelling}"
+    if os.environ.get("STARSWITCH_HUB"):
+        return f"hub {os.environ['STARSWITCH_HUB']}, from $STARSWITCH_HUB"
+    return "hub 127.0.0.1:7541, as neither hub= nor $STARSWITCH_HUB is set"
