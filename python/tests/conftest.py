@@ -24,6 +24,7 @@ from starswitch._programs import program_path
 from starswitch.launch import free_port
 
 PYTHON = Path(starswitch.__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parent
 PATIENCE = 20.0  # seconds that a loaded machine may take for what takes one
 
 
@@ -36,6 +37,19 @@ def until(true: Callable[[], Any], timeout: float = PATIENCE, what: str = "") ->
             return value
         time.sleep(0.01)
     raise AssertionError(f"not within {timeout:g} s: {what or true}")
+
+
+def offers(link: Any) -> bool:
+    """Whether a step may offer: the run has first parameters, and this node has
+    them."""
+    text = link.state().text
+    return "part of the run" in text or "late" in text
+
+
+def wait_offers(link: Any) -> None:
+    """Waits until the node may offer, which needs no step."""
+    link.wait_ready(PATIENCE)
+    until(lambda: offers(link), what=f"it offers: {link.state()}")
 
 
 class Hub:
@@ -204,6 +218,8 @@ def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("STARSWITCH_HUB", f"127.0.0.1:{free_port()}")  # nobody
+    # Programs of a test import the package that is tested, and other tests.
+    monkeypatch.setenv("PYTHONPATH", f"{PYTHON}{os.pathsep}{TESTS}")
     yield
     from starswitch import _link
 
@@ -227,7 +243,7 @@ class Script:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(PYTHON), **environment},
+            env={**os.environ, **environment},
         )
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)

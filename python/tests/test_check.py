@@ -72,15 +72,9 @@ class Checker:
         )
 
     def command(self, *words: str, stdin: str = "") -> Checked:
-        paths = [str(PACKAGE), os.environ.get("PYTHONPATH", "")]
         done = subprocess.run(
             [sys.executable, "-m", "starswitch.check", *words],
             cwd=self.folder,
-            env={
-                **os.environ,
-                "OMP_NUM_THREADS": "1",
-                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-            },
             input=stdin,
             capture_output=True,
             text=True,
@@ -124,7 +118,7 @@ def test_the_lines_it_tells_run_and_change_nothing(check: Checker) -> None:
     said = []
     for text in (short, added):
         (check.folder / "alone.py").write_text(text)
-        env = {**os.environ, "PYTHONPATH": str(PACKAGE), "STARSWITCH_DISABLE": "1"}
+        env = {**os.environ, "STARSWITCH_DISABLE": "1"}
         said.append(
             subprocess.run(
                 [sys.executable, "alone.py"],
@@ -512,7 +506,6 @@ def test_the_script_ends_with_who_checks_it(check: Checker, sign: int) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "starswitch.check", "train.py"],
         cwd=check.folder,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
         stdout=subprocess.DEVNULL,
     )
     until((check.folder / "pid").exists)
@@ -535,7 +528,6 @@ def test_who_reads_the_report_may_stop(check: Checker, form: list[str]) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "starswitch.check", "--static", *form, "train.py"],
         cwd=check.folder,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

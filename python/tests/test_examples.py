@@ -47,7 +47,7 @@ def run(*command: object, cwd: Path = EXAMPLES, **environment: str) -> str:
         text=True,
         timeout=LIMIT,
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(PYTHON), **environment},
+        env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
@@ -125,7 +125,6 @@ def test_pictures_that_are_not_there_are_told(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=LIMIT,
-        env={**os.environ, "PYTHONPATH": str(PYTHON)},
     )
     assert done.returncode == 1
     assert "--data synthetic" in done.stderr

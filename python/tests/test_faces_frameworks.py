@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import until
+from conftest import wait_offers
 
 torch.set_num_threads(1)
 
@@ -41,11 +41,6 @@ class Centre:
                     self.inside = False
 
         monkeypatch.setattr(starswitch._link.Link, "center", center)
-
-
-def wait_attached(link: Any) -> None:
-    link.wait_ready(20)
-    until(lambda: "part of the run" in link.state().text, what=link.state().text)
 
 
 # ---- Hugging Face ----
@@ -95,7 +90,7 @@ def test_huggingface_callback_attaches_reports_and_leaves(
 
     class Look(TrainerCallback):
         def on_train_begin(self, *_: Any, **__: Any) -> None:
-            wait_attached(callback.link)
+            wait_offers(callback.link)
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             assert callback.link is not None
@@ -230,7 +225,7 @@ def _Waits(callback: Any) -> Any:
 
     class Waits(TrainerCallback):
         def on_train_begin(self, *_: Any, **__: Any) -> None:
-            wait_attached(callback.link)
+            wait_offers(callback.link)
 
     return Waits()
 
@@ -312,7 +307,7 @@ def make_callback(wait: bool = True, **options: Any) -> Any:
         def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
             super().on_fit_start(trainer, pl_module)
             if wait:
-                wait_attached(self.link)
+                wait_offers(self.link)
 
     return Waits(**options)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import batch, small_model, train, until
+from conftest import batch, offers, small_model, train, until, wait_offers
 from starswitch.local_sgd import DiLoCo, LocalSGD, Manager
 
 torch.set_num_threads(1)
@@ -19,10 +19,6 @@ torch.set_num_threads(1)
 
 def said(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
     return [one.getMessage() for one in caplog.records if one.levelno >= level]
-
-
-def in_run(face: Any) -> bool:
-    return "part of the run" in face.link.state().text
 
 
 def nodes(*trains: Callable[[], None]) -> None:
@@ -66,7 +62,7 @@ def test_local_sgd_averages_parameters_every_so_many_steps(
             assert face.link is not None
             face.link.wait_ready(20)
             # Each step is that of all, until what they began with is exchanged.
-            until(lambda: train(models[i], optimizer, 1) and in_run(face))
+            until(lambda: train(models[i], optimizer, 1) and offers(face.link))
             barrier.wait(20)
             train(models[i], optimizer, 60, first=1000 * i)
             while face.link.state().iteration % 5:
@@ -262,8 +258,7 @@ def test_accelerate_counts_optimizer_steps_and_not_batches(
     with Spelled(
         accelerator=accelerator, model=model, local_sgd_steps=8, enabled=True
     ) as s:
-        s.link.wait_ready(20)
-        until(lambda: in_run(s))
+        wait_offers(s.link)
         for i in range(80):
             x, y = batch(i)
             with accelerator.accumulate(model):
@@ -311,8 +306,7 @@ def test_attach_takes_what_accelerate_has_prepared(hub: Any, accelerator: Any) -
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     prepared = accelerator.prepare(model, optimizer)
     with starswitch.attach(*prepared) as link:
-        link.wait_ready(20)
-        until(lambda: "part of the run" in link.state().text)
+        wait_offers(link)
         train(prepared[0], prepared[1], 10)
         assert link.state().iteration == 10
         assert link.state().offered == 5

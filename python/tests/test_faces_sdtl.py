@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import until
-from starswitch import Link
+from conftest import until, wait_offers
 from starswitch.compat.sdtl import CommOptimizer
 
 torch.set_num_threads(1)
@@ -41,15 +40,6 @@ class Worker:
         return self.p.item()
 
 
-def ready(link: Link) -> None:
-    """Waits until what the node has trained may be offered: the run has first
-    parameters, and all that it begins with are there."""
-    try:
-        until(lambda: "part of the run" in link.state().text)
-    except AssertionError:
-        raise AssertionError(f"not part of the run: {link.state()}") from None
-
-
 def together(
     workers: Sequence[Worker], losses: Sequence[float] = (), wait: bool = True
 ) -> list[float]:
@@ -61,7 +51,7 @@ def together(
         worker.optimizer.step()
 
     for one in workers if wait else ():
-        ready(one.link)
+        wait_offers(one.link)
     threads = [
         threading.Thread(target=step, args=(one, losses[i] if losses else None))
         for i, one in enumerate(workers)
@@ -112,8 +102,7 @@ def test_sd_01_one_optimizer_around_the_users_chosen_by_name(hub: Any) -> None:
             return loss
 
         assert optimizer.link is not None
-        optimizer.link.wait_ready(20)
-        ready(optimizer.link)
+        wait_offers(optimizer.link)
         losses = [optimizer.step(closure).item() for _ in range(40)]
         assert losses[-1] < losses[0] / 4
         assert optimizer.link.state().iteration == 40
@@ -182,7 +171,7 @@ def test_sd_02_exactly_every_tau_steps_and_at_no_other_time(hub: Any, tau: int) 
     hub("--every", tau, "--delay", 0, "--policy", "easgd")
     worker = Worker(1, "n", comm_period=tau, lr=0.1)
     worker.p.grad = torch.ones(1)
-    ready(worker.link)
+    wait_offers(worker.link)
     at, before = [], worker.link.state()
     for i in range(1, 8 * tau + 1):
         together([worker])
@@ -310,8 +299,7 @@ def test_sd_05_groups_are_each_one_vector_with_a_centre_of_its_own(hub: Any) -> 
     local = torch.optim.SGD([{"params": one} for one in groups], lr=1.0)
     optimizer = CommOptimizer(local, "EASGD", 1, 1, 0.5)
     assert optimizer.link is not None
-    optimizer.link.wait_ready(20)
-    ready(optimizer.link)
+    wait_offers(optimizer.link)
     for one in groups[0]:
         one.grad = torch.ones_like(one)
     for _ in range(3):
@@ -455,7 +443,7 @@ def test_sd_15_each_worker_has_a_learning_rate_of_its_own(hub: Any) -> None:
 def test_sd_16_only_the_leaders_parameters_are_sent(hub: Any) -> None:
     _, workers = lsgd(hub)
     for one in workers:
-        ready(one.link)
+        wait_offers(one.link)
     before = [one.link.state().bytes_up for one in workers]
     for _ in range(5):
         together(workers, [0.9, 0.7, 0.3, 0.5])

@@ -21,12 +21,6 @@ HUB = {"policy": "mean", "every": 5, "delay": 2, "init": "hub"}
 LIMIT = 100.0
 
 
-@pytest.fixture(autouse=True)
-def _path(monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = Path(starswitch.__file__).resolve().parent.parent
-    monkeypatch.setenv("PYTHONPATH", f"{tree}{os.pathsep}{HERE}")
-
-
 def is_there(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 

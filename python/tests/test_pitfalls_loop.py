@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import starswitch
 import torch
-from conftest import batch, small_model, train, until
+from conftest import batch, small_model, train, until, wait_offers
 
 EVERY = ("--every", 5, "--delay", 2)
 
@@ -267,8 +267,7 @@ def test_p19_schedulers(hub: Any, recwarn: Any) -> None:
         optimizer = sgd(model, 0.1)
         link = starswitch.attach(model, optimizer) if attaches else None
         if link is not None:
-            link.wait_ready(20)
-            until(lambda link=link: "part of the run" in link.state().text)
+            wait_offers(link)
         warm = torch.optim.lr_scheduler.LinearLR(optimizer, 0.1, total_iters=20)
         cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 180)
         both = torch.optim.lr_scheduler.SequentialLR(optimizer, [warm, cosine], [20])

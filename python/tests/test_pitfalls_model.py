@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import starswitch
 import torch
-from conftest import batch, small_model, train, until
+from conftest import batch, small_model, train, until, wait_offers
 from starswitch._link import Described, pack
 from starswitch.torch import TorchParameters
 
@@ -481,7 +481,7 @@ def test_p21_in_a_run_small_corrections_are_not_lost(hub: Any) -> None:
         optimizer = torch.optim.SGD(model.parameters(), rate)
         nodes.append((model, optimizer, starswitch.attach(model, optimizer, name=name)))
     for _model, _optimizer, link in nodes:
-        link.wait_ready(60)
+        wait_offers(link)
     start = staged(nodes[2][2]._parameters)
     for _ in range(1000):
         for model, optimizer, _link in nodes:
@@ -568,13 +568,16 @@ def test_p22_peft(hub: Any) -> None:
 
 
 def test_p23_result_during_evaluation(hub: Any) -> None:
-    hub("--every", 5, "--delay", 1)
+    one = hub("--every", 5, "--delay", 1)
     nodes = []
     for i in range(2):
         model = small_model(i)
         optimizer = torch.optim.SGD(model.parameters(), 0.1)
         link = starswitch.attach(model, optimizer, name=f"n{i}")
         nodes.append((model, optimizer, link))
+
+    for *_model, link in nodes:
+        wait_offers(link)
 
     def both(steps: int) -> None:
         for i in range(steps):
@@ -584,18 +587,18 @@ def test_p23_result_during_evaluation(hub: Any) -> None:
     both(100)
     model, optimizer, link = nodes[0]
     # Up to where an offer has just been made, whose result comes meanwhile.
-    offered = link.state().offered
+    version, offered = one.status()["version"], link.state().offered
     until(lambda: (both(1), link.state().offered > offered)[1])
     x, _ = batch(0)
     model.eval()
     with torch.no_grad():
         first = model(x)
-        time.sleep(0.5)
+        until(lambda: one.status()["version"] > version, what="a result")
+        time.sleep(0.2)  # for it to arrive
         assert torch.equal(first, model(x))
     applied = link.state().applied
     optimizer.param_groups[0]["lr"] = 0.0
-    train(model, optimizer, 2, link)
-    assert link.state().applied > applied
+    until(lambda: (both(1), link.state().applied > applied)[1], what="it is applied")
     assert not torch.equal(first, model(x))
 
 

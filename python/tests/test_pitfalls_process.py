@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 import starswitch
 import torch
-from conftest import PYTHON, free_port, small_model, train, until
+from conftest import free_port, small_model, train, until
 
-TESTS = os.path.dirname(os.path.abspath(__file__))
-PATHS = {"PYTHONPATH": f"{PYTHON}{os.pathsep}{TESTS}"}
 EVERY = ("--every", 5, "--delay", 2)
 
 
@@ -120,7 +118,6 @@ def test_p15_spawned_processes_attach_nothing(
     file.write_text(SPAWNS)
     done = subprocess.run(
         [sys.executable, str(file)],
-        env={**os.environ, **PATHS},
         capture_output=True,
         text=True,
         timeout=120,
@@ -149,7 +146,7 @@ ENDS = """
 def test_p24_goodbye(hub: Any, script: Any, how: str) -> None:
     """Ctrl-C and an exception end with a goodbye; nobody can after SIGKILL."""
     one = hub(*EVERY)
-    node = script(ENDS, how, **PATHS)
+    node = script(ENDS, how)
     node.wait_for("ready")
     if how == "ctrl-c":
         node.kill(signal.SIGINT)
@@ -170,8 +167,8 @@ def test_p24_ctrl_c_while_it_waits_for_a_result(hub: Any, script: Any) -> None:
     """With --delay 0 a step waits, here for a node that does not come: Ctrl-C is
     heard at once."""
     hub("--every", 5, "--delay", 0, "--nodes", 1, "--gate", "sync", "--wait", "60s")
-    node = script(ENDS, "waits", **PATHS)
-    other = script(ENDS, "stops", **PATHS)
+    node = script(ENDS, "waits")
+    other = script(ENDS, "stops")
     node.wait_for("ready")
     other.wait_for("ready")
     other.kill(signal.SIGSTOP)
@@ -207,7 +204,6 @@ def test_exit_without_a_hub_is_quick(hub: Any, script: Any, when: str) -> None:
         print("took", time.monotonic() - begin)
         """,
         when,
-        **PATHS,
     )
     if when == "gone":
         node.wait_for("ready")
@@ -285,7 +281,7 @@ def test_p31_pyzmq_in_the_same_process(
     keys = tmp_path / "keys"
     hub(*EVERY, "--keys", keys)
     key = (keys / "invitation").read_text().strip()
-    node = script(ZMQ, order, key, **PATHS)
+    node = script(ZMQ, order, key)
     assert node.wait() == 0, node.text
     assert "well" in node.text
 
@@ -301,7 +297,6 @@ def test_import_is_quick_and_alone() -> None:
     for _ in range(10):
         out = subprocess.run(
             [sys.executable, "-c", source],
-            env={**os.environ, **PATHS},
             capture_output=True,
             text=True,
             check=True,
@@ -314,7 +309,6 @@ def test_import_is_quick_and_alone() -> None:
     source = source.replace("import starswitch;", "import starswitch._link;")
     out = subprocess.run(
         [sys.executable, "-c", source],
-        env={**os.environ, **PATHS},
         capture_output=True,
         text=True,
         check=True,
@@ -373,7 +367,6 @@ def test_local_rank(hub: Any, script: Any, how: str) -> None:
         "MASTER_PORT": str(free_port()),
         "WORLD_SIZE": "2",
         "LOCAL_WORLD_SIZE": "2",
-        **PATHS,
     }
     ranks = [
         script(RANKS, how, RANK=str(i), LOCAL_RANK=str(i), **environment)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import http.server
 import logging
-import os
 import signal
 import socket
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 import starswitch
 import torch
-from conftest import PYTHON, small_model, train, until
+from conftest import small_model, train, until
 from starswitch import _link
 
 OPTIMIZERS: dict[str, Any] = {
@@ -187,14 +186,12 @@ NODE = """
     print("longest", sorted(worst)[-4], flush=True)
     print("applied", link.state().applied, flush=True)
 """
-TESTS = os.path.dirname(os.path.abspath(__file__))
 
 
 def test_a_node_killed(hub: Any, script: Any) -> None:
     one = hub("--every", 5, "--delay", 2)
-    path = f"{PYTHON}:{TESTS}"
-    staying = script(NODE, 0, "staying", 2500, PYTHONPATH=path)
-    dying = script(NODE, 1, "dying", 10**7, PYTHONPATH=path)
+    staying = script(NODE, 0, "staying", 2500)
+    dying = script(NODE, 1, "dying", 10**7)
     dying.wait_for("ready")
     until(lambda: one.status()["rounds"] > 5)
     dying.kill()

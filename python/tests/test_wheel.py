@@ -33,6 +33,12 @@ OLDEST = 34  # the wheel runs with glibc 2.34: RHEL 9, Ubuntu 22.04, Debian 12
 PATIENCE = 400  # seconds that building may take on two cores that do more
 
 
+@pytest.fixture(autouse=True)
+def _path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wheel is tested, not the tree."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+
 def run(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         [str(each) for each in command],
