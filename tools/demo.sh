@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 bin=${STAR_BUILD:-build} out=${OUT:-demo}
-goal=${GOAL:-88%} policy=${POLICY:-diloco}
+goal=${GOAL:-88%} policy=${POLICY:-auto}
 model=${MODEL:-mlp:784-128-10,lr=0.0003}
 data=${DATA:-/usr/share/datasets/fashion-mnist}
 step=4ms  # two cores cannot be four PCs; nodes that rest can

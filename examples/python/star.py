@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=4, help="so many (4)")
     parser.add_argument("--goal", default="0.35", help="median loss that ends it")
     parser.add_argument("--time", default="5min", help="it ends then in any case")
-    parser.add_argument("--policy", default="diloco", help="how the hub merges")
+    parser.add_argument("--policy", default="auto", help="how the hub merges")
     parser.add_argument("--out", type=Path, default="demo-python", help="a folder")
     args, more = parser.parse_known_args()
     new_folder(args.out)

@@ -32,7 +32,7 @@ static void the_defaults_are_those_of_the_table(void)
     CHECK_EQUAL(MISS_LATE, options.miss);
     CHECK_EQUAL(30 * SECOND, options.wait);
     CHECK_EQUAL(1 << 20, options.chunk);
-    CHECK_TEXT("diloco", options.policy);
+    CHECK_TEXT("auto", options.policy);
     CHECK_TEXT("127.0.0.1", options.listen.host);
     CHECK_EQUAL(7541, options.listen.port);
     CHECK_EQUAL(SECOND, options.evaluate_centre);

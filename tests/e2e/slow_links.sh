@@ -213,7 +213,7 @@ long() {
         for policy in $("$bin/starswitch-hub" --help |
             sed -n '/^--policy:/,/^$/s/^  \([a-z-]*\)  .*/\1/p'); do
             case $policy in
-            diloco) ;;
+            auto) ;;
             ddp) echo "0.5mbit 2 3 1800 --policy ddp --every 1" ;;
             *) echo "0.5mbit 2 3 1800 --policy $policy" ;;
             esac

@@ -67,7 +67,7 @@ static double end_of(const char *preset, unsigned offers, double value)
 static void one_byzantine_node_of_four_has_one_vote_in_the_last_round(void)
 {
     static const char *const rules[] = {"robust", "median", "trimmed",
-                                        "krum",   "clip",   "diloco"};
+                                        "krum",   "auto",   "diloco"};
     static const unsigned offers[] = {1, 8, 200};
 
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -145,7 +145,7 @@ static struct hub_fixture *another_life(const char *preset,
 static void the_first_of_another_life_is_measured_by_those_before(void)
 {
     struct fake_node byzantine;
-    struct hub_fixture *f = another_life("clip", &byzantine);
+    struct hub_fixture *f = another_life("auto", &byzantine);
 
     gives(f, &byzantine, ROUNDS + 1, 1e20, false);
     CHECK_NEAR(1 + ROUNDS + 2, fake_node_result(f, &byzantine, ROUNDS + 1, 0),

@@ -333,7 +333,7 @@ static void who_is_missing_in_the_last_round_is_not_made_up_for(void)
 /* Of four, three have done one iteration since their last round, one three. */
 static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
 {
-    struct star star = star_of("clip", 4, 0);
+    struct star star = star_of("auto", 4, 0);
     struct policy_context context = {
         .numbers = &star.policy.numbers, .live = 4, .usual_norm = 20};
     struct candidate list[4] = {{.node = 0}};

@@ -76,7 +76,7 @@ static void t19_nan_does_not_get_through(void)
 
 static double clipped(const double *norm, const double *offered, unsigned count)
 {
-    struct star star = star_of("clip", count, 0);
+    struct star star = star_of("auto", count, 0);
     struct candidate list[8];
 
     star_candidates(list, NULL, count);

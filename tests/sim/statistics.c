@@ -139,7 +139,7 @@ static void check_newest(const struct lab *lab)
 /* Whatever becomes of what is trained. */
 static void they_are_averaged_by_samples_and_the_largest_counts(void)
 {
-    static const char *const policies[] = {"mean", "diloco", "adam", "clip",
+    static const char *const policies[] = {"mean", "diloco", "adam", "auto",
                                            "streaming"};
 
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
