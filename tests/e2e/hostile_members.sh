@@ -82,6 +82,7 @@ over() { # NAME...: as if the power had gone
     for name; do
         send KILL "$name"
         until_ 5 "$name is gone" is_over "$name"
+        : >"$here/$name.out" # the next one serves once it has written
     done
 }
 with="--policy mean --every 12 --delay 6 --init hub --json"
