@@ -15,7 +15,7 @@
 #include "core/status.h"
 #include "core/words.h"
 
-enum { PROTOCOL_MIN = 2, PROTOCOL_MAX = 2 };
+enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 3 };
 /* Fields of a HELLO that every protocol begins with, and that its kind is 0. */
 enum { HELLO_VERSIONS = 2 };
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };

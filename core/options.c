@@ -12,6 +12,7 @@
 #define KIND_DURATION {.kind = VALUE_DURATION}
 #define KIND_BYTES {.kind = VALUE_BYTES}
 #define KIND_WINDOW {.kind = VALUE_WINDOW}
+#define KIND_STEPS {.kind = VALUE_STEPS}
 #define KIND_RATE {.kind = VALUE_RATE}
 #define KIND_TEXT {.kind = VALUE_TEXT}
 #define KIND_SECRET {.kind = VALUE_SECRET}

@@ -42,6 +42,7 @@ enum option_source {
 #define TYPE_DURATION nanos
 #define TYPE_BYTES uint64_t
 #define TYPE_WINDOW uint64_t
+#define TYPE_STEPS uint64_t
 #define TYPE_RATE uint64_t
 #define TYPE_TEXT value_text
 #define TYPE_SECRET value_text
@@ -72,6 +73,7 @@ struct options {
 #undef TYPE_DURATION
 #undef TYPE_BYTES
 #undef TYPE_WINDOW
+#undef TYPE_STEPS
 #undef TYPE_RATE
 #undef TYPE_TEXT
 #undef TYPE_SECRET

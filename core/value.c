@@ -162,6 +162,27 @@ static enum status parse_window(const struct value_type *type, const char *text,
     return STATUS_OK;
 }
 
+static enum status parse_steps(const struct value_type *type, const char *text,
+                               union value *out, struct why *why)
+{
+    (void)type;
+    if (strcmp(text, "auto") != 0)
+        return parse_measure(text, count_units, LENGTH(count_units),
+                             "a whole number such as 20, or auto", &out->count,
+                             why);
+    out->count = VALUE_AUTO;
+    return STATUS_OK;
+}
+
+static void print_steps(const struct value_type *type, const union value *value,
+                        struct text *out)
+{
+    if (value->count == VALUE_AUTO)
+        text_add(out, "auto");
+    else
+        print_count(type, value, out);
+}
+
 static void print_window(const struct value_type *type,
                          const union value *value, struct text *out)
 {
@@ -341,6 +362,7 @@ static const struct kind kinds[VALUE_KINDS] = {
     [VALUE_DURATION] = {sizeof(nanos), parse_duration, print_duration},
     [VALUE_BYTES] = {sizeof(uint64_t), parse_bytes, print_bytes},
     [VALUE_WINDOW] = {sizeof(uint64_t), parse_window, print_window},
+    [VALUE_STEPS] = {sizeof(uint64_t), parse_steps, print_steps},
     [VALUE_RATE] = {sizeof(uint64_t), parse_rate, print_rate},
     [VALUE_TEXT] = {sizeof(value_text), parse_text, print_text},
     [VALUE_SECRET] = {sizeof(value_text), parse_text, NULL},
@@ -381,6 +403,9 @@ void value_clear(enum value_kind kind, union value *out)
 int value_compare(enum value_kind kind, const union value *a,
                   const union value *b)
 {
+    if (kind == VALUE_STEPS &&
+        (a->count == VALUE_AUTO || b->count == VALUE_AUTO))
+        return 0;
     switch (kind) {
     case VALUE_NUMBER:
         return (a->number > b->number) - (a->number < b->number);
@@ -389,6 +414,7 @@ int value_compare(enum value_kind kind, const union value *a,
     case VALUE_COUNT:
     case VALUE_BYTES:
     case VALUE_WINDOW:
+    case VALUE_STEPS:
     case VALUE_RATE:
         return (a->count > b->count) - (a->count < b->count);
     default:

@@ -19,6 +19,8 @@
 
 enum { VALUE_TEXT_BYTES = 256 };
 
+#define VALUE_AUTO UINT64_MAX
+
 /* A file name, a name for people, ...: at most 255 bytes, none of them a
  * control character. */
 typedef char value_text[VALUE_TEXT_BYTES];
@@ -29,6 +31,7 @@ enum value_kind {
     VALUE_DURATION,  /* nanos: 50ms, 1.5s, 3min; never without a unit */
     VALUE_BYTES,     /* uint64_t: 4096, 500kB, 1MiB */
     VALUE_WINDOW,    /* uint64_t: auto (that is 0), or as BYTES */
+    VALUE_STEPS,     /* uint64_t: auto (that is VALUE_AUTO), or as COUNT */
     VALUE_RATE,      /* uint64_t, bytes per second: 100Mbit, 12MB/s, none (0) */
     VALUE_TEXT,      /* value_text */
     VALUE_SECRET,    /* value_text, which nobody prints */
@@ -77,7 +80,8 @@ void value_print(const struct value_type *type, const union value *value,
  * zero of its type. */
 void value_clear(enum value_kind kind, union value *out);
 
-/* <0, 0, >0 as a is below, equal to or above b; 0 for kinds without order. */
+/* <0, 0, >0 as a is below, equal to or above b; 0 for kinds without order, and
+ * for STEPS that are auto. */
 int value_compare(enum value_kind kind, const union value *a,
                   const union value *b);
 

@@ -256,6 +256,21 @@ static enum status configure_miss(const struct options *options,
                    options->policy, conflict);
 }
 
+/* ---- how often ---- */
+
+enum { USUAL_EVERY = 20, USUAL_DELAY = 4 };
+
+static void configure_tempo(const struct options *options,
+                            struct hub_config *config)
+{
+    bool chooses = strcmp(options->policy, "auto") == 0;
+
+    config->free_every = chooses && options->every == VALUE_AUTO;
+    config->free_delay = chooses && options->delay == VALUE_AUTO;
+    config->every = options->every == VALUE_AUTO ? USUAL_EVERY : options->every;
+    config->delay = options->delay == VALUE_AUTO ? USUAL_DELAY : options->delay;
+}
+
 /* ---- all the rest ---- */
 
 enum status hub_configure(const struct options *options,
@@ -272,7 +287,7 @@ enum status hub_configure(const struct options *options,
 #undef SET_HUB
 #undef SET_CONFIG
     config->recovery = HUB_RECOVERY;
-    config->every = options->every;
+    configure_tempo(options, config);
     config->nodes = (unsigned)options->nodes;
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
     config->window = options->window;

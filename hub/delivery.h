@@ -83,7 +83,8 @@ void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
  * what has no credit nobody has room. */
 bool flow_allows(const struct hub *hub, const struct upload_credit *credit);
 /* A chunk has come. */
-void flow_came(struct upload_credit *credit, uint64_t bytes);
+void flow_came(const struct hub *hub, struct member *member,
+               struct upload_credit *credit, uint64_t bytes);
 /* Bytes that came are done with: the node has that credit again. */
 void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
                  struct upload_credit *credit, uint64_t bytes);

@@ -203,7 +203,7 @@ static bool told_goal(const struct hub *hub)
  * none where nobody offers by itself. */
 static uint64_t versions_due(const struct hub *hub)
 {
-    uint64_t every = hub->config.every;
+    uint64_t every = hub->adapt.longest;
 
     return every ? hub->config.iterations / ALONE_TIMES / every : 0;
 }

@@ -265,11 +265,16 @@ void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
     send_credit(hub, member, exchange, bytes);
 }
 
-void flow_came(struct upload_credit *credit, uint64_t bytes)
+void flow_came(const struct hub *hub, struct member *member,
+               struct upload_credit *credit, uint64_t bytes)
 {
+    bool waited = credit->given > credit->bytes;
+
     credit->bytes += (int64_t)bytes;
     credit->came++;
     credit->left -= credit->left > 0;
+    if (waited && credit->given <= credit->bytes)
+        traffic_sent(hub, member, credit->since);
 }
 
 bool flow_allows(const struct hub *hub, const struct upload_credit *credit)

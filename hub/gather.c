@@ -77,6 +77,7 @@ static void checked(void *machine, struct job *job)
     }
     if (update->delivered >= hub->centre.count) {
         waits_delivered(hub, update);
+        traffic_uploaded(hub, update);
         waits_skip(hub, update->round);
         hub->dirty |= DIRTY_ROUNDS;
     }
@@ -125,7 +126,8 @@ static void give_with(struct hub *hub, int member,
     }
     transfer->given[chunk->chunk] = true;
     state_transfer_begins(hub);
-    flow_came(&transfer->credit, payload->wire_bytes);
+    flow_came(hub, hub->roll.members[member], &transfer->credit,
+              payload->wire_bytes);
     flow_stir(hub);
     state_transfer_check(hub, hub->roll.members[member], chunk, payload);
 }
@@ -158,7 +160,7 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
     update->chunks[chunk->chunk].codec = chunk->codec;
     update->chunks[chunk->chunk].bytes = in->payload->wire_bytes;
     update->progress = hub->now;
-    flow_came(&update->credit, in->payload->wire_bytes);
+    flow_came(hub, in->member, &update->credit, in->payload->wire_bytes);
     flow_stir(hub);
     if (update->credit.prompt)
         flow_return(hub, member, chunk->exchange, &update->credit,

@@ -37,6 +37,7 @@ void hub_on_ping(struct hub *hub, const struct incoming *in)
 {
     struct member *member = in->member;
 
+    adapt_heard(hub, member, &in->msg->ping);
     member->stats = in->msg->ping;
     if (in->msg->ping.iteration > member->iteration)
         member->iteration = in->msg->ping.iteration;

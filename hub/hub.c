@@ -93,6 +93,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
         hub->config.most = HUB_MAX_NODES;
     hub->pool = pool;
     hub->policy = &hub->config.policy;
+    adapt_init(hub);
     hub->coordinator = new_coordinator(config, pool);
     hub->next_job = hub->roll.next_session = 1;
     hub->roll.epoch = config->life << 32;
@@ -247,6 +248,7 @@ static void on_wake(struct hub *hub)
     waits_tick(hub, span);
     tasks_tick(hub);
     snapshot_tick(hub);
+    adapt_tick(hub);
     orders_tick(hub);
     finish_tick(hub);
     hub->next_tick = hub->now + HUB_TICK;

@@ -80,11 +80,12 @@ struct hub_config {
     nanos recovery; /* an empty hub waits so long for nodes that keep a centre;
                        0: it begins at once */
     uint64_t life;  /* of the hub, as its disk says; counts them from 0 */
-    struct hub_seal seal; /* of what nodes keep */
-    uint64_t every;
-    unsigned nodes; /* members needed before the first round */
-    unsigned most;  /* that there may be; 0: HUB_MAX_NODES */
-    unsigned port;  /* the hub's first one, for texts; 0: not known */
+    struct hub_seal seal;        /* of what nodes keep */
+    uint64_t every, delay;       /* k and d; where they are free: at first */
+    bool free_every, free_delay; /* the hub chooses them (hub/adapt.h) */
+    unsigned nodes;              /* members needed before the first round */
+    unsigned most;               /* that there may be; 0: HUB_MAX_NODES */
+    unsigned port; /* the hub's first one, for texts; 0: not known */
     uint32_t chunk_elements;
     uint32_t scale;     /* see struct extent */
     uint64_t window;    /* bytes in flight per node and direction; 0: as its
@@ -124,6 +125,7 @@ struct hub_node_view {
 
 struct hub_view {
     uint64_t run, version, epoch, rounds;
+    uint64_t every, delay; /* k and d in force */
     uint64_t from; /* epoch of the centre that it went on from; 0: of none */
     bool founded, ending, ended;
     bool stopping;   /* the hub ends, the run does not */

@@ -261,6 +261,8 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->epoch = hub->roll.epoch;
     view->from = hub->memory.recovery.epoch;
     view->rounds = hub->rounds.done;
+    view->every = hub->adapt.every;
+    view->delay = hub->adapt.delay;
     view->founded = centre_is_founded(hub);
     view->ending = run_is_ending(hub);
     view->stopping =

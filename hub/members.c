@@ -129,7 +129,7 @@ static uint64_t every_of(const struct hub *hub, const struct member *member,
 {
     if (tournament_goes_on(hub))
         return tournament_every(hub);
-    return pace_steps(member->stats.rate, reference, hub->config.every);
+    return pace_steps(member->stats.rate, reference, hub->adapt.every);
 }
 
 /* A node's speed is never quite the same twice. */
@@ -148,6 +148,7 @@ static void member_tune(struct hub *hub, struct member *member,
     member->every = msg.tune.every = every_of(hub, member, reference);
     msg.tune.exchange = hub->policy->exchange;
     msg.tune.fragments = offers_fragments(hub);
+    msg.tune.delay = hub->adapt.delay;
     member_send(hub, member, &msg);
 }
 
@@ -215,6 +216,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.exchange = hub->policy->exchange;
     member->every = every_of(hub, member, reference_of(hub));
     msg.welcome.every = member->every;
+    msg.welcome.delay = hub->adapt.delay;
     msg.welcome.chunk_elements = config->chunk_elements;
     msg.welcome.window = flow_most(hub);
     msg.welcome.fragments = offers_fragments(hub);

@@ -169,9 +169,9 @@ static struct delivered delivered_new(const struct round *round)
  * done since. */
 static unsigned rounds_in_flight(const struct hub *hub)
 {
-    uint64_t every = hub->config.every ? hub->config.every : 1;
-    uint64_t hidden =
-        hub->config.delay / every + (hub->config.delay % every != 0);
+    uint64_t every = hub->adapt.every ? hub->adapt.every : 1;
+    uint64_t delay = hub->adapt.delay;
+    uint64_t hidden = delay / every + (delay % every != 0);
 
     return hidden < MAX_OFFERS ? 1 + (unsigned)hidden : MAX_OFFERS;
 }

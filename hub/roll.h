@@ -17,6 +17,7 @@
 #include "hub/patience.h"
 #include "hub/quarantine.h"
 #include "hub/review.h"
+#include "hub/traffic.h"
 #include "seam/machine.h"
 
 enum {
@@ -124,6 +125,7 @@ struct member {
                               said after a break */
     uint64_t exchanges, up_bytes, down_bytes;
     struct pace up, down;
+    struct traffic traffic;
     double trip;   /* seconds, without queues: falls at once, rises slowly */
     uint32_t asks; /* tasks that it has room for */
     struct update *waiting[MAX_OFFERS]; /* oldest first */

@@ -236,7 +236,7 @@ static bool gate_closes(const struct hub *hub, const struct round *round)
         .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
         .iterations = hub->roll.tally.iterations - hub->rounds.iterations,
-        .every = hub->config.every,
+        .every = hub->adapt.every,
         .numbers = &hub->policy->numbers,
     };
 
@@ -417,6 +417,7 @@ static void round_finish(struct hub *hub, struct round *round)
     norm_history_learn(hub, round);
     preempt_round(hub, round);
     members_pace(hub);
+    adapt_round(hub);
     EACH_OFFER(round, one)
         update_retire(hub, one);
     round_destroy(hub, &round);

@@ -8,6 +8,7 @@
  *     delivery.h  results, credit, rates
  *     run.h       its phase, goal, tasks, orders; guest: ledger.h
  *     memory.h    what survives this hub; guest: saved.h
+ *     adapt.h     k and d; guest: traffic.h
  *
  * Each has a part of struct hub, which its files write; what others write there
  * are facts of its own that they record (a phase, a wish to save, a source of
@@ -24,6 +25,7 @@
 #include "collectives/coordinator.h"
 #include "core/bitset.h"
 #include "core/index.h"
+#include "hub/adapt.h"
 #include "hub/centre.h"
 #include "hub/delivery.h"
 #include "hub/hub.h"
@@ -69,6 +71,7 @@ struct hub {
     struct flow flow;
     struct run run;
     struct memory memory;
+    struct adapt adapt;
 };
 
 /* The member at the next place, NULL behind the last; and the next one whose

@@ -89,6 +89,7 @@ void waits_sent(struct hub *hub, struct member *member, bool all)
     if (all) {
         patience->ended = hub->now;
         patience->fetch = patience_seconds(patience_took(hub, patience->began));
+        traffic_fetched(hub, member, patience->began);
     } else {
         patience->began = hub->now;
     }
@@ -256,7 +257,7 @@ static double own_time(const struct hub *hub, const struct member *member)
 static bool ends_itself(const struct hub *hub, const struct update *one)
 {
     double rate = hub->roll.members[one->member]->stats.rate;
-    double steps = OWN_TIMES * (double)hub->config.delay;
+    double steps = OWN_TIMES * (double)hub->adapt.delay;
     double most = patience_seconds(STUCK);
 
     if (!one->credit.prompt)

@@ -334,6 +334,9 @@ static void ping(struct node *node)
     msg.ping.missed = node->progress.missed;
     msg.ping.waited = node->progress.waited;
     msg.ping.activity = activity_of(node);
+    msg.ping.results = node->progress.results;
+    msg.ping.taken = node->progress.taken;
+    msg.ping.exchanging = node->progress.exchanging;
     node_to_hub(node, &msg, NULL);
 }
 

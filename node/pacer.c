@@ -208,6 +208,7 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
         return false;
     pacer->flight[pacer->count++] = (struct pacer_exchange){
         .exchange = pacer->next_exchange,
+        .offered = now,
         .due = due,
         .closes = due - quarter(due - now),
         .fragment = fragment,
@@ -252,8 +253,11 @@ void pacer_ready(struct pacer *pacer, uint64_t exchange)
 {
     struct pacer_exchange *found = find(pacer, exchange);
 
-    if (found && found->state == PACER_PENDING)
-        found->state = PACER_READY;
+    if (!found || found->state != PACER_PENDING)
+        return;
+    found->state = PACER_READY;
+    pacer->results++;
+    pacer->taken += pacer->iteration + 1 - found->offered;
 }
 
 void pacer_skip(struct pacer *pacer, uint64_t exchange)

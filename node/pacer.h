@@ -36,8 +36,9 @@ enum pacer_state {
 
 struct pacer_exchange {
     uint64_t exchange;
-    uint64_t due;    /* the iteration at which it may be applied */
-    uint64_t closes; /* with MISS_CUT: from which on nothing more is sent */
+    uint64_t offered; /* the iteration at which it was */
+    uint64_t due;     /* the iteration at which it may be applied */
+    uint64_t closes;  /* with MISS_CUT: from which on nothing more is sent */
     uint32_t fragment;
     enum pacer_state state;
     bool whole;  /* of parameters: what comes may replace the trainer's, and
@@ -53,6 +54,8 @@ struct pacer {
     uint64_t last_offer; /* iteration of it */
     uint32_t fragment;   /* that it offered */
     uint64_t missed;
+    uint64_t results, taken; /* that have come; iterations that they took, from
+                                the offer until they could be applied */
     unsigned count;
     struct pacer_exchange flight[PACER_FLIGHT + 1]; /* oldest first */
 };
@@ -69,7 +72,8 @@ enum pacer_act {
 };
 
 void pacer_init(struct pacer *pacer);
-/* Takes new settings; what is in flight keeps its due iteration. */
+/* Takes new settings; what is in flight keeps its due iteration. With a smaller
+ * d a later exchange may be due before an older one: it waits for that. */
 void pacer_schedule(struct pacer *pacer, const struct msg_local_tune *schedule);
 /* An iteration is done. */
 void pacer_tick(struct pacer *pacer);

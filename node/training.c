@@ -172,6 +172,9 @@ void training_report(struct training *training, nanos now)
     msg.local_ping.missed = training->agenda.pacer.missed;
     msg.local_ping.waited = training_waited(training, now);
     msg.local_ping.blocked = training->waiting > 0;
+    msg.local_ping.results = training->agenda.pacer.results;
+    msg.local_ping.taken = training->agenda.pacer.taken;
+    msg.local_ping.exchanging = training->exchanging;
     post(training, &msg, NULL);
     training->reported = now;
 }

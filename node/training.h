@@ -62,6 +62,7 @@ struct training {
     uint64_t left_out; /* offers for which there was no memory */
     uint64_t waiting;  /* exchange it is blocked for, 0: none */
     nanos wait_began, wait_until, waited, reported;
+    nanos exchanging; /* spent on offers and results: the owner's to say */
 };
 
 /* For a vector of so many elements, which lies in `values` once there is a

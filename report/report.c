@@ -18,7 +18,11 @@ enum { OPEN_EVENTS = 12, WORDS_BYTES = 200 };
 static void add_heading(const struct report *report, struct text *out)
 {
     const struct table_head *head = report->head;
+    char policy[640];
+    struct text words;
 
+    text_init(&words, policy, sizeof policy);
+    table_policy(head, report->view, &words);
     text_add(out, "<h1>");
     report_outcome(report, out);
     text_add(out, "</h1>\n<p class=\"soft\">starswitch");
@@ -33,7 +37,7 @@ static void add_heading(const struct report *report, struct text *out)
     text_add(out, "</p>\n<p>");
     page_fact("data", head->data, out);
     page_fact("model", head->model, out);
-    page_fact("policy", head->policy, out);
+    page_fact("policy", head->policy ? policy : NULL, out);
     page_fact("goal", head->goal, out);
     text_add(out, "</p>\n");
 }

@@ -117,8 +117,11 @@ static void add_centre(const struct hub_view *view, struct text *out)
         text_add(out, " +-%.2g", view->error);
     if (view->accuracy >= 0)
         text_add(out, ", test %.2f %%", 100 * view->accuracy);
-    text_add(out, "; %" PRIu64 " round%s\n", view->rounds,
-             plural(view->rounds));
+    text_add(out, "; %" PRIu64 " round%s", view->rounds, plural(view->rounds));
+    if (view->every)
+        text_add(out, ", k %" PRIu64 ", d %" PRIu64 " at the end", view->every,
+                 view->delay);
+    text_add(out, "\n");
     if (!has_score(view->best_score))
         return;
     text_add(out, " best    version %" PRIu64 ", %s %.4f", view->best_version,

@@ -220,18 +220,32 @@ static unsigned add_facts(const struct layout *layout,
     return lines;
 }
 
-/* Writes the head unless `out` is NULL; returns its lines. */
-static unsigned add_head(const struct layout *layout,
-                         const struct table_head *head, struct text *out)
+void table_policy(const struct table_head *head, const struct hub_view *view,
+                  struct text *out)
 {
+    if (!head->policy)
+        return;
+    text_add(out, "%s", head->policy);
+    if (view->every)
+        text_add(out, " k=%" PRIu64 " d=%" PRIu64, view->every, view->delay);
+    text_add(out, "%s", head->rules ? head->rules : "");
+}
+
+/* Writes the head unless `out` is NULL; returns its lines. */
+static unsigned add_head(const struct layout *layout, const struct table *table,
+                         struct text *out)
+{
+    const struct table_head *head = table->head;
+    char bytes[LINE_BYTES], policy[LINE_BYTES];
     const struct fact facts[2][2] = {
         {{"data", head->data}, {"model", head->model}},
-        {{"policy", head->policy}, {"goal", head->goal}},
+        {{"policy", head->policy ? policy : NULL}, {"goal", head->goal}},
     };
     unsigned lines = head->title ? 1 : 0;
-    char bytes[LINE_BYTES];
     struct text line;
 
+    text_init(&line, policy, sizeof policy);
+    table_policy(head, table->view, &line);
     if (out && head->title) {
         text_init(&line, bytes, sizeof bytes);
         text_add(&line, "starswitch  %s", head->title);
@@ -290,8 +304,8 @@ void table_draw(const struct table *table, const struct table_style *style,
 {
     struct layout layout = start_layout(style);
 
-    plan_nodes(&layout, table->view, add_head(&layout, table->head, NULL) + 3);
-    (void)add_head(&layout, table->head, out);
+    plan_nodes(&layout, table->view, add_head(&layout, table, NULL) + 3);
+    (void)add_head(&layout, table, out);
     add_titles(&layout, out);
     add_nodes(&layout, table->view, out);
     add_centre(&layout, table, out);

@@ -22,6 +22,7 @@ enum {
 struct table_head {
     const char *title;
     const char *data, *model, *policy, *goal;
+    const char *rules; /* the policy's, behind k and d */
 };
 
 struct table {
@@ -36,6 +37,10 @@ struct table_style {
     unsigned width, height;
     bool colour;
 };
+
+/* The policy, with k and d as they are now. Nothing: there is none. */
+void table_policy(const struct table_head *head, const struct hub_view *view,
+                  struct text *out);
 
 /* For a terminal: whole lines, none of them wider than the style allows.
  * Columns, and then nodes, are left out where there is no room for them. */

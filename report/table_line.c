@@ -147,6 +147,8 @@ static void add_course(struct text *out, const struct table *table)
     add_number(out, "training", (double)view->training / (double)SECOND);
     add_whole(out, "version", view->version);
     add_whole(out, "rounds", view->rounds);
+    add_whole(out, "every", view->every);
+    add_whole(out, "delay", view->delay);
     add_words(out, "loss_of", view->tested ? "test data" : "training data");
     add_number(out, "loss", view->score);
     add_number(out, "loss_error", view->error > 0 ? view->error : NAN);

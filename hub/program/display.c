@@ -36,9 +36,6 @@ static void write_head(struct display *display, const struct hub_config *config,
     (void)snprintf(display->title, sizeof display->title, "hub on %s:%u",
                    options->listen.host, options->listen.port);
     text_init(&words, display->policy, sizeof display->policy);
-    text_add(&words, "%s k=%llu d=%llu", options->policy,
-             (unsigned long long)options->every,
-             (unsigned long long)options->delay);
     policy_describe(&config->policy, &words);
     codecs_describe(config->codec_up, config->codec_down, &words);
     (void)snprintf(display->model, sizeof display->model, "%s",
@@ -52,7 +49,8 @@ static void write_head(struct display *display, const struct hub_config *config,
         .title = display->title,
         .data = options->data[0] ? options->data : NULL,
         .model = display->model,
-        .policy = display->policy,
+        .policy = options->policy,
+        .rules = display->policy,
         .goal = goal.length ? display->goal : NULL,
     };
 }

@@ -142,11 +142,25 @@ static void check_gradients(struct star_link *link)
                    "the run exchanges gradients, and this node gives none");
 }
 
+static uint64_t exchanges(const struct star_link *link)
+{
+    return link->training.offered + link->training.applied;
+}
+
+/* So long it was inside, and had done so many exchanges before. */
+static void was_inside(struct star_link *link, nanos span, uint64_t before)
+{
+    link->inside += span;
+    if (exchanges(link) != before)
+        link->training.exchanging += span;
+}
+
 enum star_advice star_step(struct star_link *link,
                            const struct star_progress *progress)
 {
     enum star_advice advice = STAR_GO;
     nanos begin = net_now(), waited = link ? link->training.waited : 0;
+    uint64_t before = link ? exchanges(link) : 0;
 
     if (!link)
         return STAR_GO;
@@ -166,7 +180,8 @@ enum star_advice star_step(struct star_link *link,
     else if (link->stopping || (link->over && !link->shell.starved))
         advice = STAR_STOP;
     (void)pthread_mutex_unlock(&link->shell.lock);
-    link->inside += net_now() - begin - (link->training.waited - waited);
+    was_inside(link, net_now() - begin - (link->training.waited - waited),
+               before);
     return advice;
 }
 
@@ -198,6 +213,7 @@ unsigned star_due(struct star_link *link)
 enum star_status star_offer(struct star_link *link, uint64_t iteration)
 {
     nanos begin = net_now(), waited = link ? link->training.waited : 0;
+    uint64_t before = link ? exchanges(link) : 0;
     bool taken;
 
     if (!link)
@@ -208,7 +224,8 @@ enum star_status star_offer(struct star_link *link, uint64_t iteration)
         apply_due(link);
     tell_memory(link);
     (void)pthread_mutex_unlock(&link->shell.lock);
-    link->inside += net_now() - begin - (link->training.waited - waited);
+    was_inside(link, net_now() - begin - (link->training.waited - waited),
+               before);
     return taken ? STAR_OK : STAR_BAD_ARGUMENT;
 }
 

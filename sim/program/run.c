@@ -188,7 +188,8 @@ static enum status make_report(const struct run *run, nanos elapsed,
     static char page[OPTIONS_PAGE_BYTES], policy[512], model[300], goal[64];
     const struct options *options = scenario_options(run->scenario);
     struct setting settings[REPORT_SETTINGS];
-    struct table_head head = {.title = "simulated star", .policy = policy};
+    struct table_head head = {
+        .title = "simulated star", .policy = options->policy, .rules = policy};
     struct report report = {.head = &head,
                             .view = &run->view,
                             .course = run->course,
@@ -201,9 +202,6 @@ static enum status make_report(const struct run *run, nanos elapsed,
     if (!options->report[0])
         return STATUS_OK;
     text_init(&text, policy, sizeof policy);
-    text_add(&text, "%s k=%llu d=%llu", options->policy,
-             (unsigned long long)options->every,
-             (unsigned long long)options->delay);
     policy_describe(&scenario_hub(run->scenario)->policy, &text);
     text_init(&text, model, sizeof model);
     text_add(&text, "%s compute, ",

@@ -91,9 +91,9 @@ void run_describe_policy(const struct scenario *scenario, struct text *out)
     const struct options *options = scenario_options(scenario);
     const struct hub_config *hub = scenario_hub(scenario);
 
-    text_add(out, " policy   %s k=%llu d=%llu", options->policy,
-             (unsigned long long)options->every,
-             (unsigned long long)options->delay);
+    text_add(out, " policy   %s k=%llu d=%llu%s", options->policy,
+             (unsigned long long)hub->every, (unsigned long long)hub->delay,
+             hub->free_every || hub->free_delay ? " at first" : "");
     policy_describe(&hub->policy, out);
     codecs_describe(hub->codec_up, hub->codec_down, out);
     text_add(out, "\n");

@@ -1,6 +1,7 @@
 /* A seed's plan: everything that may vary does, and what is there at all is
  * drawn first. */
 #include <assert.h>
+#include <string.h>
 
 #include "core/prng.h"
 #include "sim/study/soak.h"
@@ -166,6 +167,12 @@ static void draw_schedule(struct draw *draw)
 
     count(draw, "every", every);
     count(draw, "delay", every * halves[below(draw, 4)] / 2);
+    if (strcmp(draw->plan->options.policy, "auto") == 0) {
+        if (one_in(draw, 2))
+            wish(draw, "every", "auto");
+        if (one_in(draw, 2))
+            wish(draw, "delay", "auto");
+    }
     span(draw, "wait", between(draw, 100 * MILLISECOND, 3 * SECOND));
     wish(draw, "miss", miss_words[below(draw, MISS_COUNT)].text);
     if (one_in(draw, 2))

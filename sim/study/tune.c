@@ -47,6 +47,10 @@ static enum status fill(struct tune *tune, const struct scenario *scenario,
     enum status status;
 
     tune->options = *scenario_options(scenario);
+    if (tune->options.every == VALUE_AUTO)
+        tune->options.given.every = 0;
+    if (tune->options.delay == VALUE_AUTO)
+        tune->options.given.delay = 0;
     tune->seeds =
         tune->options.given.seeds ? (unsigned)tune->options.seeds : TUNE_SEEDS;
     if (scenario->trace)

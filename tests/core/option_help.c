@@ -68,8 +68,9 @@ static void help_has_every_option_of_its_program_and_no_other(void)
 static void help_shows_defaults_units_examples_and_exit_codes(void)
 {
     print(PROGRAM_HUB, options_print_help);
-    CHECK_CONTAINS("\n  --every K                  iterations between two "
-                   "offers (default 20)\n",
+    CHECK_CONTAINS("\n  --wait TIME                longest wait for a result, "
+                   "with --miss wait or\n                             --delay "
+                   "0 (default 30s)\n",
                    page);
     CHECK_CONTAINS("ns, us, ms, s, min or h", page);
     CHECK_CONTAINS("\nExamples\n", page);

@@ -27,8 +27,8 @@ static void refused(const char *name, const char *text, const char *sentence)
 static void the_defaults_are_those_of_the_table(void)
 {
     options_defaults(&options);
-    CHECK_EQUAL(20, options.every);
-    CHECK_EQUAL(4, options.delay);
+    CHECK_EQUAL(VALUE_AUTO, options.every);
+    CHECK_EQUAL(VALUE_AUTO, options.delay);
     CHECK_EQUAL(MISS_LATE, options.miss);
     CHECK_EQUAL(30 * SECOND, options.wait);
     CHECK_EQUAL(1 << 20, options.chunk);
@@ -62,8 +62,9 @@ static void what_is_set_is_given(void)
 static void a_value_of_the_wrong_type_is_refused(void)
 {
     refused("every", "banana",
-            "--every banana: expected a whole number such as 20");
-    refused("every", "", "--every \"\": expected a whole number such as 20");
+            "--every banana: expected a whole number such as 20, or auto");
+    refused("every", "",
+            "--every \"\": expected a whole number such as 20, or auto");
     refused("wait", "50",
             "--wait 50: a time needs its unit: write 50ms, 2s, "
             "3min or 1h");
@@ -78,7 +79,8 @@ static void a_value_of_the_wrong_type_is_refused(void)
 static void a_value_out_of_its_bounds_is_refused(void)
 {
     refused("every", "0",
-            "--every 0: must be at least 1 (iterations between two offers)");
+            "--every 0: must be at least 1 (iterations between two offers; "
+            "auto: with --policy auto as few as the network carries, else 20)");
     refused("chunk", "1GiB",
             "--chunk 1GiB: must be at most 64MiB (size of the pieces that "
             "parameters travel in; a run keeps the one that it began with)");
@@ -128,10 +130,10 @@ static void what_is_refused_is_quoted_safely(void)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     refused("every", "\033[2J\n",
-            "--every ?[2J?: expected a whole number such as 20");
-    (void)snprintf(expected, sizeof expected,
-                   "--every %.60s...: expected a whole number such as 20",
-                   text);
+            "--every ?[2J?: expected a whole number such as 20, or auto");
+    (void)snprintf(
+        expected, sizeof expected,
+        "--every %.60s...: expected a whole number such as 20, or auto", text);
     refused("every", text, expected);
 }
 
@@ -180,7 +182,8 @@ static void a_weaker_source_must_be_right_all_the_same(void)
     CHECK_STATUS(STATUS_CONFIG, options_set(&options, PROGRAM_HUB, "every", "0",
                                             OPTION_CONFIG, &why));
     CHECK_TEXT("every = 0: must be at least 1 (iterations between two "
-               "offers)",
+               "offers; auto: with --policy auto as few as the network "
+               "carries, else 20)",
                why.text);
     CHECK_EQUAL(5, options.every);
 }

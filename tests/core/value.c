@@ -192,6 +192,17 @@ static void a_window_is_auto_or_a_number_of_bytes(void)
             "expected a number of bytes such as 1MiB or 500kB");
 }
 
+static void steps_are_auto_or_a_whole_number(void)
+{
+    CHECK_EQUAL(VALUE_AUTO, whole(VALUE_STEPS, "auto"));
+    CHECK_EQUAL(0, whole(VALUE_STEPS, "0"));
+    CHECK_EQUAL(20000, whole(VALUE_STEPS, "20k"));
+    printed(VALUE_STEPS, "auto", "auto");
+    printed(VALUE_STEPS, "20", "20");
+    refused(VALUE_STEPS, "automatic",
+            "expected a whole number such as 20, or auto");
+}
+
 static void a_rate_counts_bits_or_bytes_per_second(void)
 {
     static const char *const expected =
@@ -366,6 +377,7 @@ void add_core_value_tests(CU_pSuite suite)
     TEST(a_time_without_a_unit_is_refused);
     TEST(bytes_may_end_in_decimal_and_binary_units);
     TEST(a_window_is_auto_or_a_number_of_bytes);
+    TEST(steps_are_auto_or_a_whole_number);
     TEST(a_rate_counts_bits_or_bytes_per_second);
     TEST(a_text_is_bounded_and_has_no_control_characters);
     TEST(a_flag_is_yes_or_no);

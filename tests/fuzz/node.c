@@ -230,7 +230,7 @@ static void remark(struct session *session, unsigned which)
     if (msg.kind == MSG_TUNE)
         msg.tune =
             (struct msg_tune){number(session), below(session, EXCHANGE_COUNT),
-                              (uint32_t)number(session)};
+                              (uint32_t)number(session), number(session)};
     if (msg.kind == MSG_PONG)
         msg.pong.sent = (nanos)number(session);
     if (msg.kind == MSG_TASK)

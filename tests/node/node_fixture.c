@@ -263,6 +263,7 @@ void node_fixture_tunes(struct node_fixture *f, uint64_t every,
 
     f->welcome.every = msg.tune.every = every;
     f->welcome.exchange = msg.tune.exchange = exchange;
+    msg.tune.delay = f->welcome.delay;
     hand_say(&f->hand, PEER_CONTROL, &msg, NULL);
 }
 

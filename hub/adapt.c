@@ -1,0 +1,247 @@
+#include "hub/adapt.h"
+
+#include <stdlib.h>
+
+#include "core/need.h"
+#include "hub/state.h"
+#include "policies/pace.h"
+#include "policies/tempo.h"
+
+/* What comes with another k, and the first results, are not as later ones. */
+enum { SKIPPED = 2 };
+/* The first look takes so many rounds, later ones so many, or fewer in a longer
+ * time. */
+enum { FIRST_ROUNDS = 4, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
+#define FIRST_LOOK SECOND
+#define LOOK (5 * SECOND)
+#define LONG_LOOK (15 * SECOND)
+#define CHANGES_AFTER (60 * SECOND)
+/* Of results that are late, and of the time of the busiest link: too much. */
+#define MUCH_LATE 0.1
+#define FULL 0.95
+
+void adapt_init(struct hub *hub)
+{
+    hub->adapt = (struct adapt){.every = hub->config.every,
+                                .delay = hub->config.delay,
+                                .longest = hub->config.every};
+}
+
+/* Parts of the model that are spread over k, and results that are cut at d,
+ * take the time that they are given: there is nothing to be measured. */
+static bool adapts(const struct hub *hub)
+{
+    const struct hub_config *config = &hub->config;
+
+    return (config->free_every || config->free_delay) &&
+           hub->policy->exchange == EXCHANGE_DELTA && config->fragments < 2 &&
+           config->miss != MISS_CUT && !tournament_goes_on(hub) &&
+           centre_is_founded(hub) && !run_is_ending(hub);
+}
+
+/* So many of the rounds that do not count are over. */
+static void look_anew(struct hub *hub, unsigned skipped)
+{
+    struct adapt *adapt = &hub->adapt;
+
+    adapt->began = hub->now;
+    adapt->skipped = skipped;
+    adapt->rounds = 0;
+    adapt->results = adapt->late = adapt->samples = 0;
+    EACH_MEMBER(hub, member)
+        member->traffic = (struct traffic){.down_before = member->down_bytes};
+}
+
+/* ---- what is seen ---- */
+
+void adapt_heard(struct hub *hub, struct member *member,
+                 const struct msg_ping *ping)
+{
+    const struct msg_ping *before = &member->stats;
+    struct adapt *adapt = &hub->adapt;
+    uint64_t results = ping->results - before->results;
+
+    if (member->start != START_GO || ping->results <= before->results ||
+        ping->taken < before->taken || ping->missed < before->missed ||
+        ping->exchanging < before->exchanging)
+        return;
+    adapt->took[adapt->samples++ % ADAPT_SAMPLES] =
+        (double)(ping->taken - before->taken) / (double)results;
+    adapt->results += results;
+    adapt->late += ping->missed - before->missed;
+    member->traffic.results += results;
+    member->traffic.exchanging +=
+        ((double)ping->exchanging - (double)before->exchanging) /
+        (double)SECOND;
+}
+
+void adapt_round(struct hub *hub)
+{
+    struct adapt *adapt = &hub->adapt;
+
+    if (!adapts(hub))
+        return;
+    adapt->rounds++;
+    if (adapt->skipped < SKIPPED && adapt->rounds == SKIPPED)
+        look_anew(hub, SKIPPED);
+}
+
+/* ---- what follows ---- */
+
+/* Seconds per upload of so many bytes at a rate; 0: it is not limited. */
+static double limited(double bytes, uint64_t rate)
+{
+    return rate ? bytes / (double)rate : 0;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* How long one exchange keeps the member's link busy, and adds its bytes. */
+static double busy_of(const struct member *member, double *up, double *down)
+{
+    const struct traffic *traffic = &member->traffic;
+    double count = (double)traffic->uploads;
+    double sent = (double)(member->down_bytes - traffic->down_before) / count;
+    double most = patience_seconds(traffic->up > traffic->down ? traffic->up
+                                                               : traffic->down);
+
+    *up += (double)traffic->up_bytes / count;
+    *down += sent;
+    return larger(most / count, limited(sent, member->delivery.bucket.rate));
+}
+
+static bool sets_pace(const struct member *member)
+{
+    return member_live(member) && !member->patience.spent &&
+           member->stats.rate > 0;
+}
+
+/* Iterations a second: of the slowest node where rounds wait for it, or as
+ * rounds come, if that is faster. */
+static double rate_of(const struct hub *hub, double period)
+{
+    double slowest = 0, fastest = 0, rounds = 0;
+
+    EACH_MEMBER(hub, member) {
+        double rate = member->stats.rate;
+
+        if (!sets_pace(member))
+            continue;
+        slowest = slowest > 0 && slowest < rate ? slowest : rate;
+        fastest = larger(fastest, rate);
+    }
+    if (!gate_gathers(hub))
+        return fastest;
+    if (period > 0)
+        rounds = (double)hub->adapt.every / period;
+    return larger(hub->config.dylu ? fastest : slowest, rounds);
+}
+
+static struct tempo_seen see(struct hub *hub)
+{
+    const struct hub_config *config = &hub->config;
+    struct adapt *adapt = &hub->adapt;
+    double *busy = need_memory((size_t)hub->roll.count, sizeof *busy);
+    double *costs = need_memory((size_t)hub->roll.count, sizeof *costs);
+    double span = patience_seconds(hub->now - adapt->began), up = 0, down = 0;
+    unsigned links = 0, trainers = 0;
+    unsigned samples = adapt->samples < ADAPT_SAMPLES ? (unsigned)adapt->samples
+                                                      : (unsigned)ADAPT_SAMPLES;
+    struct tempo_seen seen = {.rate = rate_of(hub, span / adapt->rounds)};
+
+    EACH_MEMBER(hub, member) {
+        const struct traffic *traffic = &member->traffic;
+
+        traffic_count(hub, member);
+        if (traffic->uploads)
+            busy[links++] = busy_of(member, &up, &down);
+        if (traffic->results)
+            costs[trainers++] = traffic->exchanging / (double)traffic->results;
+    }
+    seen.busy =
+        larger(pace_reference(busy, links),
+               larger(limited(up, config->down), limited(down, config->up)));
+    seen.exchanging = tempo_percentile(costs, trainers, 0.5);
+    seen.quick = tempo_percentile(adapt->took, samples, 0.1);
+    seen.slow = tempo_percentile(adapt->took, samples, 0.95);
+    free(busy);
+    free(costs);
+    return seen;
+}
+
+/* What has changed, and why. */
+static void tell(struct hub *hub, uint64_t every, uint64_t delay,
+                 const struct tempo_seen *seen)
+{
+    struct adapt *adapt = &hub->adapt;
+
+    effects_note(hub->out, NOTE_TEMPO, "",
+                 "k %llu -> %llu, d %llu -> %llu: an exchange takes %.3g to "
+                 "%.3g iterations of %.3g ms, and links are busy for %.3g s "
+                 "of it",
+                 (unsigned long long)adapt->every, (unsigned long long)every,
+                 (unsigned long long)adapt->delay, (unsigned long long)delay,
+                 seen->quick, seen->slow,
+                 seen->rate > 0 ? 1000 / seen->rate : 0, seen->busy);
+    adapt->every = every;
+    adapt->delay = delay;
+    if (every > adapt->longest)
+        adapt->longest = every;
+    members_tune(hub);
+}
+
+/* What to go over to: not to what is nearly the same, and up only, where that
+ * is all there is time for. */
+static uint64_t wanted(uint64_t steps, uint64_t now, bool may, bool up)
+{
+    if (!tempo_differs(steps, now))
+        return now;
+    return may || (up && steps > now) ? steps : now;
+}
+
+static void choose(struct hub *hub)
+{
+    struct adapt *adapt = &hub->adapt;
+    struct tempo_seen seen = see(hub);
+    bool full = seen.busy * seen.rate > FULL * (double)adapt->every;
+    bool late = (double)adapt->late > MUCH_LATE * (double)adapt->results;
+    bool may = !adapt->chosen || hub->now - adapt->changed >= CHANGES_AFTER;
+    uint64_t every = adapt->every, delay = adapt->delay;
+
+    if (hub->config.free_every)
+        every = wanted(tempo_every(&seen), every, may, full);
+    if (hub->config.free_delay)
+        delay = wanted(tempo_delay(&seen, every), delay, may, full || late);
+    if (!adapt->chosen || every != adapt->every ||
+        (may && delay != adapt->delay))
+        adapt->changed = hub->now;
+    adapt->chosen = true;
+    if (every != adapt->every || delay != adapt->delay) {
+        tell(hub, every, delay, &seen);
+        look_anew(hub, 0);
+    } else {
+        look_anew(hub, SKIPPED);
+    }
+}
+
+void adapt_tick(struct hub *hub)
+{
+    const struct adapt *adapt = &hub->adapt;
+    nanos span = hub->now - adapt->began;
+
+    if (!hub->config.free_every && !hub->config.free_delay)
+        return;
+    if (!adapts(hub)) {
+        look_anew(hub, 0);
+        return;
+    }
+    if (adapt->skipped < SKIPPED || adapt->samples < LEAST_SAMPLES)
+        return;
+    if (!adapt->chosen ? adapt->rounds >= FIRST_ROUNDS && span >= FIRST_LOOK
+                       : (adapt->rounds >= ROUNDS && span >= LOOK) ||
+                             (adapt->rounds >= FEW_ROUNDS && span >= LONG_LOOK))
+        choose(hub);
+}

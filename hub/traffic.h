@@ -1,0 +1,34 @@
+/* For how long each member's links are busy with exchanges, for hub/adapt.h:
+ * while it has credit for uploads, and while it is sent results. */
+#ifndef HUB_TRAFFIC_H
+#define HUB_TRAFFIC_H
+
+#include <stdint.h>
+
+#include "core/time.h"
+
+struct hub;
+struct member;
+struct update;
+
+/* Of a member, since the hub has begun to look. */
+struct traffic {
+    nanos up, down;       /* its links were busy */
+    nanos counted;        /* until then, with uploads */
+    uint64_t up_bytes;    /* credit of the uploads that are over, */
+    uint64_t uploads;     /* and how many */
+    uint64_t down_before; /* bytes that it had been sent when that began */
+    uint64_t results;     /* that have come to it */
+    double exchanging;    /* seconds of its trainer */
+};
+
+/* The member has had credit since then, and has used all of it. */
+void traffic_sent(const struct hub *hub, struct member *member, nanos since);
+/* All that will come of an upload is here. */
+void traffic_uploaded(struct hub *hub, const struct update *one);
+/* It has been sent results since then, and has them all. */
+void traffic_fetched(const struct hub *hub, struct member *member, nanos since);
+/* What is on its way counts as far as it has come: the look ends here. */
+void traffic_count(const struct hub *hub, struct member *member);
+
+#endif

@@ -1,0 +1,52 @@
+#include "policies/tempo.h"
+
+#include <math.h>
+
+#include "policies/order.h"
+
+#define BUSY 0.75
+#define EXCHANGING 0.01
+#define PER_SECOND 20
+#define AT_ONCE 2
+/* So that 3.0000000001 iterations, of sums of floats, are 3. */
+#define SLACK 1e-6
+
+/* Rounded up, from 1 to TEMPO_MOST. */
+static uint64_t steps_of(double steps)
+{
+    steps = ceil(steps - SLACK);
+    if (!(steps < TEMPO_MOST))
+        return TEMPO_MOST;
+    return steps < 1 ? 1 : (uint64_t)steps;
+}
+
+uint64_t tempo_every(const struct tempo_seen *seen)
+{
+    double steps = seen->busy * seen->rate / BUSY;
+
+    steps = fmax(steps, seen->exchanging * seen->rate / EXCHANGING);
+    steps = fmax(steps, seen->rate / PER_SECOND);
+    return steps_of(fmax(steps, seen->quick / AT_ONCE));
+}
+
+uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every)
+{
+    return steps_of(fmin(seen->slow, seen->quick + (double)every));
+}
+
+bool tempo_differs(uint64_t now, uint64_t before)
+{
+    uint64_t apart = now > before ? now - before : before - now;
+
+    return apart > before / 4;
+}
+
+double tempo_percentile(double *list, unsigned count, double share)
+{
+    double rank = ceil(share * count - SLACK);
+
+    if (!count)
+        return 0;
+    values_sort(list, count);
+    return list[rank < 1 ? 0 : (unsigned)rank - 1];
+}

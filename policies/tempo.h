@@ -1,0 +1,48 @@
+/* k and d from what is measured: how often nodes offer, and how long they wait
+ * for what comes of it.
+ *
+ * The smaller k is, the better nodes learn at equal iterations; so k is the
+ * smallest that the network carries with room to spare:
+ *
+ *     k = the largest of  B v / 0.75     links are busy 3/4 of the time at most
+ *                         E v / 0.01     a training thread spends 1 % at most
+ *                         v / 20         20 exchanges a second at most
+ *                         Q / 2          no more than two at the same time
+ *
+ * rounded up, with B `busy`, E `exchanging`, v `rate` and Q `quick`. What the
+ * hub's own work costs is in Q: it delays results. A bound in exchanges a
+ * second is there because each costs a hub some messages and jobs per node,
+ * however little they hold.
+ *
+ *     d = the smaller of  S and Q + k,  rounded up, at least 1
+ *
+ * with S `slow`. An exchange takes Q once all have offered, and up to k more
+ * waiting for the last of them; who waits longer is faster than the others, and
+ * is not to be ever further ahead. All of it falls as links get faster. */
+#ifndef POLICIES_TEMPO_H
+#define POLICIES_TEMPO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is not known is 0. */
+struct tempo_seen {
+    double busy;       /* seconds that an exchange occupies the busiest link */
+    double rate;       /* iterations a second of the nodes that set the pace */
+    double exchanging; /* seconds of a training thread that one costs */
+    double quick;      /* iterations that one takes: 10th percentile */
+    double slow;       /* 95th percentile */
+};
+
+/* Neither k nor d is chosen larger. */
+#define TEMPO_MOST 1000000u
+
+uint64_t tempo_every(const struct tempo_seen *seen);
+uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every);
+/* By more than a quarter: worth telling. */
+bool tempo_differs(uint64_t now, uint64_t before);
+/* The value that a share of the list is not above, by nearest rank; 0 of none.
+ * Sorts it. */
+double tempo_percentile(double *list, unsigned count, double share);
+
+#endif

@@ -1,0 +1,179 @@
+/* k and d while a run goes on (hub/adapt.c): a node whose link takes its time.
+ */
+#include "tests/check.h"
+#include "tests/hub/hub_fixture.h"
+
+/* A node and what it has told. */
+struct told {
+    struct fake_node node;
+    uint64_t exchange, iteration, results, taken;
+};
+
+static struct told begin(struct hub_fixture *f)
+{
+    struct told told = {.exchange = 1};
+
+    f->config.every = 20;
+    f->config.delay = 4;
+    f->config.free_every = f->config.free_delay = true;
+    f->config.fragments = 1;
+    told.node = fake_node_alone(f);
+    return told;
+}
+
+/* So many exchanges, `up` each until all is here, and again until credit comes
+ * for the result; 10 iterations a second. */
+static void trains(struct hub_fixture *f, struct told *told, unsigned count,
+                   nanos up, nanos rest)
+{
+    while (count--) {
+        struct msg msg = {.kind = MSG_PING};
+
+        fake_node_offers(f, &told->node, told->exchange);
+        hand_wait(&f->hand, up);
+        fake_node_delivers_all(f, &told->node, told->exchange, 0);
+        hand_wait(&f->hand, up);
+        fake_node_returns(f, &told->node, told->exchange++);
+        told->iteration += (uint64_t)((2 * up + rest) / (100 * MILLISECOND));
+        told->results++;
+        told->taken += (uint64_t)(2 * up / (100 * MILLISECOND)) + 1;
+        msg.ping.iteration = told->iteration;
+        msg.ping.rate = 10;
+        msg.ping.accuracy = -1;
+        msg.ping.results = told->results;
+        msg.ping.taken = told->taken;
+        hand_say(&f->hand, told->node.control, &msg, NULL);
+        hand_wait(&f->hand, rest);
+    }
+}
+
+static const struct msg_tune *tuned(const struct hub_fixture *f,
+                                    const struct told *told)
+{
+    const struct msg *msg = fake_node_heard(f, &told->node, MSG_TUNE);
+
+    return msg ? &msg->tune : NULL;
+}
+
+static unsigned tunes(const struct hub_fixture *f, const struct told *told)
+{
+    return fake_node_heard_count(f, &told->node, MSG_TUNE);
+}
+
+/* Busy for 0.3 s of 10 iterations a second, up or down: k = 0.3 10 / 0.75; an
+ * exchange takes 7. */
+static void a_node_is_told_after_some_rounds(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct told told = begin(f);
+    const struct msg_tune *tune;
+
+    trains(f, &told, 2, 300 * MILLISECOND, 1400 * MILLISECOND);
+    CHECK_EQUAL(0, tunes(f, &told));
+    trains(f, &told, 6, 300 * MILLISECOND, 1400 * MILLISECOND);
+    CHECK_EQUAL(1, tunes(f, &told));
+    tune = tuned(f, &told);
+    CHECK(tune && tune->every >= 4 && tune->every <= 5);
+    CHECK(tune && tune->delay == 7);
+    CHECK_CONTAINS("k 20 -> ", hand_note(&f->hand, NOTE_TEMPO)->text);
+    CHECK_EQUAL(tune ? tune->every : 0, hub_fixture_look(f)->every);
+    CHECK_EQUAL(7, hub_fixture_look(f)->delay);
+    hub_fixture_destroy(&f);
+}
+
+static void a_node_that_comes_later_is_welcomed_with_them(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct told told = begin(f);
+    struct fake_node late;
+    const struct msg *welcome;
+
+    trains(f, &told, 8, 300 * MILLISECOND, 1400 * MILLISECOND);
+    late = fake_node_comes(f, "late");
+    welcome = fake_node_heard(f, &late, MSG_WELCOME);
+    CHECK_EQUAL(hub_fixture_look(f)->every, welcome->welcome.every);
+    CHECK_EQUAL(7, welcome->welcome.delay);
+    hub_fixture_destroy(&f);
+}
+
+static void it_falls_once_a_minute_at_most(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct told told = begin(f);
+    uint64_t first;
+
+    trains(f, &told, 8, 300 * MILLISECOND, 1400 * MILLISECOND);
+    first = hub_fixture_look(f)->every;
+    trains(f, &told, 20, 100 * MILLISECOND, 1800 * MILLISECOND);
+    CHECK_EQUAL(1, tunes(f, &told));
+    trains(f, &told, 20, 100 * MILLISECOND, 1800 * MILLISECOND);
+    CHECK_EQUAL(2, tunes(f, &told));
+    CHECK(hub_fixture_look(f)->every < first);
+    hub_fixture_destroy(&f);
+}
+
+static void links_that_are_full_are_relieved_at_once(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct told told = begin(f);
+    uint64_t first;
+
+    trains(f, &told, 8, 300 * MILLISECOND, 1400 * MILLISECOND);
+    first = hub_fixture_look(f)->every;
+    trains(f, &told, 12, SECOND, 0);
+    CHECK(tunes(f, &told) >= 2);
+    CHECK(hub_fixture_look(f)->every >= 2 * first);
+    CHECK(hub_fixture_look(f)->delay > 7);
+    hub_fixture_destroy(&f);
+}
+
+static void what_is_fixed_stays(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct told told;
+
+    f->config.every = 20;
+    f->config.delay = 4;
+    told.node = fake_node_alone(f);
+    told = (struct told){.node = told.node, .exchange = 1};
+    trains(f, &told, 20, 300 * MILLISECOND, 1400 * MILLISECOND);
+    CHECK_EQUAL(0, tunes(f, &told));
+    CHECK_EQUAL(20, hub_fixture_look(f)->every);
+    CHECK_EQUAL(4, hub_fixture_look(f)->delay);
+    hub_fixture_destroy(&f);
+}
+
+/* Numbers that a node makes up do no harm. */
+static void nonsense_of_a_node_is_bounded(void)
+{
+    static const uint64_t results[] = {1, UINT64_MAX, 0, 5, 1ULL << 63};
+    struct hub_fixture *f = hub_fixture_new();
+    struct told told = begin(f);
+
+    for (unsigned i = 0; i < 200; i++) {
+        struct msg msg = {.kind = MSG_PING};
+
+        trains(f, &told, 1, 100 * MILLISECOND, 800 * MILLISECOND);
+        msg.ping.accuracy = -1;
+        msg.ping.rate = i % 3 ? 1e300 : 1e-300;
+        msg.ping.results = results[i % 5];
+        msg.ping.taken = results[(i + 2) % 5];
+        msg.ping.missed = results[(i + 1) % 5];
+        msg.ping.exchanging = i % 2 ? INT64_MAX : INT64_MIN;
+        hand_say(&f->hand, told.node.control, &msg, NULL);
+    }
+    CHECK(hub_fixture_look(f)->every >= 1);
+    CHECK(hub_fixture_look(f)->every <= 1000000);
+    CHECK(hub_fixture_look(f)->delay <= 1000000);
+    hub_fixture_destroy(&f);
+}
+
+void add_hub_adapt_tests(CU_pSuite suite)
+{
+    TEST(a_node_is_told_after_some_rounds);
+    TEST(a_node_that_comes_later_is_welcomed_with_them);
+    TEST(it_falls_once_a_minute_at_most);
+    TEST(links_that_are_full_are_relieved_at_once);
+    TEST(what_is_fixed_stays);
+    TEST(nonsense_of_a_node_is_bounded);
+}

@@ -1,0 +1,144 @@
+/* The arithmetic of k and d. Rates are those of the issue: N nodes exchange a
+ * model of P parameters as int8 over one port. */
+#include "policies/tempo.h"
+
+#include "tests/check.h"
+
+/* Bytes of one update over bytes a second, of all nodes through one port. */
+static struct tempo_seen star(double nodes, double params, double mbit,
+                              double step)
+{
+    double busy = nodes * params / (mbit * 125000);
+
+    return (struct tempo_seen){.busy = busy,
+                               .rate = 1 / step,
+                               .quick = 2 * busy / step,
+                               .slow = 2.5 * busy / step};
+}
+
+static void k_leaves_a_quarter_of_the_links(void)
+{
+    struct tempo_seen seen = star(4, 750000, 10, 0.1);
+
+    CHECK_EQUAL(32, tempo_every(&seen)); /* 2.4 s in 3.2 s */
+    seen = star(4, 750000, 100, 0.1);
+    CHECK_EQUAL(4, tempo_every(&seen)); /* 3.2 */
+    seen = star(4, 750000, 1000, 0.1);
+    CHECK_EQUAL(1, tempo_every(&seen));
+    seen = star(8, 10000000, 100, 0.5);
+    CHECK_EQUAL(18, tempo_every(&seen)); /* 6.4 s in 8.5 s */
+}
+
+static void d_covers_an_exchange(void)
+{
+    struct tempo_seen seen = {.rate = 10, .quick = 3.2, .slow = 5.5};
+
+    CHECK_EQUAL(6, tempo_delay(&seen, 4));
+    CHECK_EQUAL(6, tempo_delay(&seen, 100));
+    seen.slow = 2; /* quick is never more, but for noise */
+    CHECK_EQUAL(2, tempo_delay(&seen, 4));
+    seen = (struct tempo_seen){.rate = 10};
+    CHECK_EQUAL(1, tempo_delay(&seen, 4));
+}
+
+/* Who is faster than the others waits for them whatever d is. */
+static void d_is_at_most_k_more_than_the_quickest_exchange(void)
+{
+    struct tempo_seen seen = {.rate = 10, .quick = 3, .slow = 500};
+
+    CHECK_EQUAL(8, tempo_delay(&seen, 5));
+    CHECK_EQUAL(4, tempo_delay(&seen, 1));
+}
+
+static void a_training_thread_spends_one_percent(void)
+{
+    struct tempo_seen seen = {.rate = 10, .exchanging = 0.02};
+
+    CHECK_EQUAL(20, tempo_every(&seen)); /* 20 ms in 2 s */
+    seen.rate = 1;
+    CHECK_EQUAL(2, tempo_every(&seen));
+}
+
+static void no_more_than_20_exchanges_a_second(void)
+{
+    struct tempo_seen seen = {.rate = 2000};
+
+    CHECK_EQUAL(100, tempo_every(&seen));
+    seen.rate = 20;
+    CHECK_EQUAL(1, tempo_every(&seen));
+    seen.rate = 0;
+    CHECK_EQUAL(1, tempo_every(&seen));
+}
+
+static void no_more_than_two_exchanges_at_a_time(void)
+{
+    struct tempo_seen seen = {.rate = 10, .quick = 7};
+
+    CHECK_EQUAL(4, tempo_every(&seen));
+}
+
+static void a_faster_link_never_gives_a_larger_k_or_d(void)
+{
+    for (double nodes = 1; nodes <= 64; nodes *= 2)
+        for (double params = 1e4; params <= 1e9; params *= 10)
+            for (double step = 0.001; step <= 10; step *= 10) {
+                uint64_t every = UINT64_MAX, delay = UINT64_MAX;
+
+                for (double mbit = 1; mbit <= 1e5; mbit *= 1.7) {
+                    struct tempo_seen seen = star(nodes, params, mbit, step);
+                    uint64_t k = tempo_every(&seen);
+                    uint64_t d = tempo_delay(&seen, k);
+
+                    CHECK(k >= 1 && k <= every && k <= TEMPO_MOST);
+                    CHECK(d >= 1 && d <= delay && d <= TEMPO_MOST);
+                    every = k;
+                    delay = d;
+                }
+            }
+}
+
+static void what_makes_no_sense_is_bounded(void)
+{
+    struct tempo_seen seen = {.busy = 1e300, .rate = 1e300};
+
+    CHECK_EQUAL(TEMPO_MOST, tempo_every(&seen));
+    seen = (struct tempo_seen){.quick = 1e300, .slow = 1e300};
+    CHECK_EQUAL(TEMPO_MOST, tempo_delay(&seen, 1));
+}
+
+static void a_quarter_is_not_worth_telling(void)
+{
+    CHECK(!tempo_differs(20, 20));
+    CHECK(!tempo_differs(25, 20));
+    CHECK(!tempo_differs(15, 20));
+    CHECK(tempo_differs(26, 20));
+    CHECK(tempo_differs(14, 20));
+    CHECK(tempo_differs(1, 2));
+    CHECK(tempo_differs(2, 1));
+    CHECK(tempo_differs(1, 0));
+}
+
+static void percentiles_are_by_nearest_rank(void)
+{
+    double list[] = {5, 1, 4, 2, 3, 10, 9, 8, 7, 6};
+
+    CHECK_NEAR(1, tempo_percentile(list, 10, 0.1), 0);
+    CHECK_NEAR(5, tempo_percentile(list, 10, 0.5), 0);
+    CHECK_NEAR(10, tempo_percentile(list, 10, 0.95), 0);
+    CHECK_NEAR(1, tempo_percentile(list, 1, 0.95), 0);
+    CHECK_NEAR(0, tempo_percentile(list, 0, 0.5), 0);
+}
+
+void add_policies_tempo_tests(CU_pSuite suite)
+{
+    TEST(k_leaves_a_quarter_of_the_links);
+    TEST(d_covers_an_exchange);
+    TEST(d_is_at_most_k_more_than_the_quickest_exchange);
+    TEST(a_training_thread_spends_one_percent);
+    TEST(no_more_than_20_exchanges_a_second);
+    TEST(no_more_than_two_exchanges_at_a_time);
+    TEST(a_faster_link_never_gives_a_larger_k_or_d);
+    TEST(what_makes_no_sense_is_bounded);
+    TEST(a_quarter_is_not_worth_telling);
+    TEST(percentiles_are_by_nearest_rank);
+}
