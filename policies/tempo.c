@@ -7,7 +7,7 @@
 #define BUSY 0.75
 #define EXCHANGING 0.01
 #define PER_SECOND 20
-#define AT_ONCE 2
+#define PART 2 /* of k, that an exchange takes at most: 1/2 */
 /* So that 3.0000000001 iterations, of sums of floats, are 3. */
 #define SLACK 1e-6
 
@@ -26,12 +26,12 @@ uint64_t tempo_every(const struct tempo_seen *seen)
 
     steps = fmax(steps, seen->exchanging * seen->rate / EXCHANGING);
     steps = fmax(steps, seen->rate / PER_SECOND);
-    return steps_of(fmax(steps, seen->quick / AT_ONCE));
+    return steps_of(fmax(steps, PART * seen->quick));
 }
 
 uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every)
 {
-    return steps_of(fmin(seen->slow, seen->quick + (double)every));
+    return steps_of(fmin(seen->slow, seen->quick + (double)every / PART));
 }
 
 bool tempo_differs(uint64_t now, uint64_t before)
