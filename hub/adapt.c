@@ -16,8 +16,7 @@ enum { FIRST_ROUNDS = 4, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
 #define LOOK (5 * SECOND)
 #define LONG_LOOK (15 * SECOND)
 #define CHANGES_AFTER (60 * SECOND)
-/* Of results that are late, and of the time of the busiest link: too much. */
-#define MUCH_LATE 0.1
+/* Of the time of the busiest link: too much. */
 #define FULL 0.95
 
 void adapt_init(struct hub *hub)
@@ -47,7 +46,7 @@ static void look_anew(struct hub *hub, unsigned skipped)
     adapt->began = hub->now;
     adapt->skipped = skipped;
     adapt->rounds = 0;
-    adapt->results = adapt->late = adapt->samples = 0;
+    adapt->samples = 0;
     EACH_MEMBER(hub, member)
         member->traffic = (struct traffic){.down_before = member->down_bytes};
 }
@@ -62,13 +61,10 @@ void adapt_heard(struct hub *hub, struct member *member,
     uint64_t results = ping->results - before->results;
 
     if (member->start != START_GO || ping->results <= before->results ||
-        ping->taken < before->taken || ping->missed < before->missed ||
         ping->exchanging < before->exchanging)
         return;
     adapt->took[adapt->samples++ % ADAPT_SAMPLES] =
         (double)(ping->taken - before->taken) / (double)results;
-    adapt->results += results;
-    adapt->late += ping->missed - before->missed;
     member->traffic.results += results;
     member->traffic.exchanging +=
         ((double)ping->exchanging - (double)before->exchanging) /
@@ -166,7 +162,7 @@ static struct tempo_seen see(struct hub *hub)
                larger(limited(up, config->down), limited(down, config->up)));
     seen.exchanging = tempo_percentile(costs, trainers, 0.5);
     seen.quick = tempo_percentile(adapt->took, samples, 0.1);
-    seen.slow = tempo_percentile(adapt->took, samples, 0.95);
+    seen.usual = tempo_percentile(adapt->took, samples, 0.5);
     free(busy);
     free(costs);
     return seen;
@@ -179,13 +175,13 @@ static void tell(struct hub *hub, uint64_t every, uint64_t delay,
     struct adapt *adapt = &hub->adapt;
 
     effects_note(hub->out, NOTE_TEMPO, "",
-                 "k %llu -> %llu, d %llu -> %llu: an exchange takes %.3g to "
-                 "%.3g iterations of %.3g ms, and links are busy for %.3g s "
-                 "of it",
+                 "k %llu -> %llu, d %llu -> %llu: an exchange takes %.3g "
+                 "iterations of %.3g ms, the quickest %.3g, and keeps links "
+                 "busy for %.3g s",
                  (unsigned long long)adapt->every, (unsigned long long)every,
                  (unsigned long long)adapt->delay, (unsigned long long)delay,
-                 seen->quick, seen->slow,
-                 seen->rate > 0 ? 1000 / seen->rate : 0, seen->busy);
+                 seen->usual, seen->rate > 0 ? 1000 / seen->rate : 0,
+                 seen->quick, seen->busy);
     adapt->every = every;
     adapt->delay = delay;
     if (every > adapt->longest)
@@ -207,14 +203,13 @@ static void choose(struct hub *hub)
     struct adapt *adapt = &hub->adapt;
     struct tempo_seen seen = see(hub);
     bool full = seen.busy * seen.rate > FULL * (double)adapt->every;
-    bool late = (double)adapt->late > MUCH_LATE * (double)adapt->results;
     bool may = !adapt->chosen || hub->now - adapt->changed >= CHANGES_AFTER;
     uint64_t every = adapt->every, delay = adapt->delay;
 
     if (hub->config.free_every)
         every = wanted(tempo_every(&seen), every, may, full);
     if (hub->config.free_delay)
-        delay = wanted(tempo_delay(&seen, every), delay, may, full || late);
+        delay = wanted(tempo_delay(&seen, every), delay, may, full);
     if (!adapt->chosen || every != adapt->every ||
         (may && delay != adapt->delay))
         adapt->changed = hub->now;

@@ -4,7 +4,7 @@
  * and used it, and for how long it was sent results; nodes tell how many
  * iterations results have taken and what they have cost (PING). The first
  * choice is made after some rounds; later ones once a minute at most, unless
- * results are late, when d rises at once, or links are full, when k does, too.
+ * links are full, when both rise at once.
  */
 #ifndef HUB_ADAPT_H
 #define HUB_ADAPT_H
@@ -28,7 +28,6 @@ struct adapt {
     nanos began;                /* to look; and since then: */
     unsigned skipped;           /* rounds that do not count, */
     unsigned rounds;            /* that do */
-    uint64_t results, late;     /* of all nodes */
     double took[ADAPT_SAMPLES]; /* iterations, the newest ones */
     uint64_t samples;
 };

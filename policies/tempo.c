@@ -31,7 +31,7 @@ uint64_t tempo_every(const struct tempo_seen *seen)
 
 uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every)
 {
-    return steps_of(fmin(seen->slow, seen->quick + (double)every / PART));
+    return steps_of(fmin(seen->usual, fmax(seen->quick, (double)every / PART)));
 }
 
 bool tempo_differs(uint64_t now, uint64_t before)

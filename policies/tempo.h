@@ -1,9 +1,9 @@
 /* k and d from what is measured: how often nodes offer, and how long they wait
  * for what comes of it.
  *
- * The smaller k is, the better nodes learn at equal iterations, as long as it is
- * twice what an exchange takes; so k is the smallest that the network carries
- * with room to spare:
+ * The smaller k is, the better nodes learn at equal iterations, as long as it
+ * is twice what an exchange takes; so k is the smallest that the network
+ * carries with room to spare:
  *
  *     k = the largest of  B v / 0.75     links are busy 3/4 of the time at most
  *                         E v / 0.01     a training thread spends 1 % at most
@@ -13,15 +13,16 @@
  * rounded up, with B `busy`, E `exchanging`, v `rate` and Q `quick`. Nodes that
  * train on for nearly k before a result comes correct for what it has already
  * divided by N, and drift apart (docs/decisions/what-the-delay-costs.md). What
- * the hub's own work costs is in Q, too: it delays results. A bound in exchanges a
- * second is there because each costs a hub some messages and jobs per node,
- * however little they hold.
+ * the hub's own work costs is in Q, too: it delays results. A bound in
+ * exchanges a second is there because each costs a hub some messages and jobs
+ * per node, however little they hold.
  *
- *     d = the smaller of  S and Q + k / 2,  rounded up, at least 1
+ *     d = the smaller of  U and k / 2,  rounded up, at least Q and 1
  *
- * with S `slow`. An exchange takes Q once all have offered, and longer where it
- * waits for the last of them; who waits for long is faster than the others, and
- * is not to be ever further ahead. All of it falls as links get faster. */
+ * with U `usual`. A result that is late is applied when it comes, and one that
+ * waits for d is applied late, which costs more: so d is no more than what
+ * every other exchange takes. Who waits for longer is faster than the others,
+ * and is not to be ever further ahead. All of it falls as links get faster. */
 #ifndef POLICIES_TEMPO_H
 #define POLICIES_TEMPO_H
 
@@ -34,7 +35,7 @@ struct tempo_seen {
     double rate;       /* iterations a second of the nodes that set the pace */
     double exchanging; /* seconds of a training thread that one costs */
     double quick;      /* iterations that one takes: 10th percentile */
-    double slow;       /* 95th percentile */
+    double usual;      /* median */
 };
 
 /* Neither k nor d is chosen larger. */

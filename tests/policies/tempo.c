@@ -2,6 +2,8 @@
  * model of P parameters as int8 over one port. */
 #include "policies/tempo.h"
 
+#include <math.h>
+
 #include "tests/check.h"
 
 /* Bytes of one update over bytes a second, of all nodes through one port. */
@@ -13,7 +15,7 @@ static struct tempo_seen star(double nodes, double params, double mbit,
     return (struct tempo_seen){.busy = busy,
                                .rate = 1 / step,
                                .quick = 2 * busy / step,
-                               .slow = 2.5 * busy / step};
+                               .usual = 2.5 * busy / step};
 }
 
 static void k_leaves_a_quarter_of_the_links(void)
@@ -25,7 +27,7 @@ static void k_leaves_a_quarter_of_the_links(void)
     seen = star(4, 750000, 100, 0.1);
     seen.quick = 0;
     CHECK_EQUAL(4, tempo_every(&seen)); /* 3.2 */
-    seen = star(4, 750000, 1000, 0.1); /* 0.48 in 1 */
+    seen = star(4, 750000, 1000, 0.1);  /* 0.48 in 1 */
     CHECK_EQUAL(1, tempo_every(&seen));
     seen = star(8, 10000000, 100, 0.5);
     seen.quick = 0;
@@ -34,23 +36,23 @@ static void k_leaves_a_quarter_of_the_links(void)
 
 static void d_covers_an_exchange(void)
 {
-    struct tempo_seen seen = {.rate = 10, .quick = 3.2, .slow = 5.5};
+    struct tempo_seen seen = {.rate = 10, .quick = 3.2, .usual = 5.5};
 
-    CHECK_EQUAL(6, tempo_delay(&seen, 7));
+    CHECK_EQUAL(6, tempo_delay(&seen, 12));
     CHECK_EQUAL(6, tempo_delay(&seen, 100));
-    seen.slow = 2; /* quick is never more, but for noise */
+    seen.usual = 2; /* quick is never more, but for noise */
     CHECK_EQUAL(2, tempo_delay(&seen, 4));
     seen = (struct tempo_seen){.rate = 10};
     CHECK_EQUAL(1, tempo_delay(&seen, 4));
 }
 
 /* Who is faster than the others waits for them whatever d is. */
-static void d_is_at_most_half_of_k_more_than_the_quickest_exchange(void)
+static void d_is_at_most_half_of_k_or_the_quickest_exchange(void)
 {
-    struct tempo_seen seen = {.rate = 10, .quick = 3, .slow = 500};
+    struct tempo_seen seen = {.rate = 10, .quick = 3, .usual = 500};
 
-    CHECK_EQUAL(6, tempo_delay(&seen, 6));
-    CHECK_EQUAL(4, tempo_delay(&seen, 1));
+    CHECK_EQUAL(4, tempo_delay(&seen, 7));
+    CHECK_EQUAL(3, tempo_delay(&seen, 1));
 }
 
 static void a_training_thread_spends_one_percent(void)
@@ -80,24 +82,29 @@ static void an_exchange_takes_half_of_k_at_most(void)
     CHECK_EQUAL(14, tempo_every(&seen));
 }
 
+/* On ever faster links. */
+static void check_falls(double nodes, double params, double step)
+{
+    uint64_t every = UINT64_MAX, delay = UINT64_MAX;
+
+    for (int i = 0; i < 22; i++) {
+        struct tempo_seen seen = star(nodes, params, pow(1.7, i), step);
+        uint64_t k = tempo_every(&seen);
+        uint64_t d = tempo_delay(&seen, k);
+
+        CHECK(k >= 1 && k <= every && k <= TEMPO_MOST);
+        CHECK(d >= 1 && d <= delay && d <= TEMPO_MOST);
+        every = k;
+        delay = d;
+    }
+}
+
 static void a_faster_link_never_gives_a_larger_k_or_d(void)
 {
-    for (double nodes = 1; nodes <= 64; nodes *= 2)
-        for (double params = 1e4; params <= 1e9; params *= 10)
-            for (double step = 0.001; step <= 10; step *= 10) {
-                uint64_t every = UINT64_MAX, delay = UINT64_MAX;
-
-                for (double mbit = 1; mbit <= 1e5; mbit *= 1.7) {
-                    struct tempo_seen seen = star(nodes, params, mbit, step);
-                    uint64_t k = tempo_every(&seen);
-                    uint64_t d = tempo_delay(&seen, k);
-
-                    CHECK(k >= 1 && k <= every && k <= TEMPO_MOST);
-                    CHECK(d >= 1 && d <= delay && d <= TEMPO_MOST);
-                    every = k;
-                    delay = d;
-                }
-            }
+    for (int nodes = 1; nodes <= 64; nodes *= 2)
+        for (int params = 4; params <= 9; params++)
+            for (int step = -3; step <= 1; step++)
+                check_falls(nodes, pow(10, params), pow(10, step));
 }
 
 static void what_makes_no_sense_is_bounded(void)
@@ -105,7 +112,7 @@ static void what_makes_no_sense_is_bounded(void)
     struct tempo_seen seen = {.busy = 1e300, .rate = 1e300};
 
     CHECK_EQUAL(TEMPO_MOST, tempo_every(&seen));
-    seen = (struct tempo_seen){.quick = 1e300, .slow = 1e300};
+    seen = (struct tempo_seen){.quick = 1e300, .usual = 1e300};
     CHECK_EQUAL(TEMPO_MOST, tempo_delay(&seen, 1));
 }
 
@@ -136,7 +143,7 @@ void add_policies_tempo_tests(CU_pSuite suite)
 {
     TEST(k_leaves_a_quarter_of_the_links);
     TEST(d_covers_an_exchange);
-    TEST(d_is_at_most_half_of_k_more_than_the_quickest_exchange);
+    TEST(d_is_at_most_half_of_k_or_the_quickest_exchange);
     TEST(a_training_thread_spends_one_percent);
     TEST(no_more_than_20_exchanges_a_second);
     TEST(an_exchange_takes_half_of_k_at_most);

@@ -59,7 +59,8 @@ static void what_the_hub_holds_is_copied_also_when_it_is_gone(void)
     server_stop(server);
     CHECK_EQUAL(STAR_OK,
                 star_centre(link, again, SERVER_ELEMENTS, NULL, NULL, 0));
-    CHECK(memcmp(values, again, sizeof values) == 0);
+    for (int i = 0; i < SERVER_ELEMENTS; i++)
+        CHECK_NEAR(values[i], again[i], 0);
     CHECK(is_hubs(server, again));
     CHECK(again[0] > 0 && again[0] < w[0]);
     (void)star_detach_within(&link, 0);

@@ -87,11 +87,23 @@ static void *leave(void *link)
     return NULL;
 }
 
+/* One step of both. */
+static void step_towards(const float aims[2], float w[2][SERVER_ELEMENTS],
+                         struct star_link *const links[2])
+{
+    static const struct star_progress progress = {sizeof progress, 1, 3, -1};
+
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < SERVER_ELEMENTS; j++)
+            w[i][j] += 0.01f * (aims[i] - w[i][j]);
+        CHECK_EQUAL(STAR_GO, star_step(links[i], &progress));
+    }
+}
+
 static void two_loops_with_different_aims_agree(void)
 {
     static const float aims[2] = {0, 2};
     static const char *const names[2] = {"a", "b"};
-    static const struct star_progress progress = {sizeof progress, 1, 3, -1};
     struct server *server = server_new();
     float w[2][SERVER_ELEMENTS] = {{0}};
     struct star_link *links[2];
@@ -105,11 +117,7 @@ static void two_loops_with_different_aims_agree(void)
                     server_attach(server->address, names[i], w[i], &links[i]));
     while ((state.applied < 200 || !state.global_samples) &&
            net_now() < until) {
-        for (int i = 0; i < 2; i++) {
-            for (int j = 0; j < SERVER_ELEMENTS; j++)
-                w[i][j] += 0.01f * (aims[i] - w[i][j]);
-            CHECK_EQUAL(STAR_GO, star_step(links[i], &progress));
-        }
+        step_towards(aims, w, links);
         star_look(links[1], &state);
         server_rest();
     }

@@ -2,13 +2,14 @@
 #include "hub/adapt.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/study/scenario.h"
 #include "tests/check.h"
 #include "tests/sim/trace/trace_text.h"
 
-enum { CHANGES = 32, WORDS = 24 };
+enum { CHANGES = 32, WORDS = 32 };
 
 /* What was told, and when. */
 struct course {
@@ -27,23 +28,30 @@ static void begin(void *of, struct world *world)
     course->world = world;
 }
 
+/* The new value in "WORDold -> new". */
+static uint64_t behind(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+
+    at = at ? strstr(at, " -> ") : NULL;
+    CHECK(at != NULL);
+    return at ? strtoull(at + 4, NULL, 10) : 0;
+}
+
 static void note(void *of, const struct world_step *step, nanos now)
 {
     struct course *course = of;
 
     for (unsigned i = 0; i < step->effects->count; i++) {
         const struct effect *effect = &step->effects->list[i];
-        unsigned long long from, every, before, delay;
+        const char *text = effect->note.text;
 
         if (effect->kind != EFFECT_NOTE || effect->note.kind != NOTE_TEMPO ||
             course->count == CHANGES)
             continue;
-        CHECK_EQUAL(4,
-                    sscanf(effect->note.text, "k %llu -> %llu, d %llu -> %llu",
-                           &from, &every, &before, &delay));
-        course->at[course->count] = now;
-        course->every[course->count] = every;
-        course->delay[course->count++] = delay;
+        course->every[course->count] = behind(text, "k ");
+        course->delay[course->count] = behind(text, ", d ");
+        course->at[course->count++] = now;
     }
 }
 
@@ -97,7 +105,8 @@ static struct course run(const char *line, struct trace *trace)
     return course;
 }
 
-#define STAR "--nodes 4 --step-time 100ms --init hub --evaluate 1h "
+#define FREE "--every auto --delay auto "
+#define STAR FREE "--nodes 4 --step-time 100ms --init hub --evaluate 1h "
 
 /* k from its first change on, at most once a minute; and not at all where the
  * network stays as it is, but for the look that comes after the first. */
@@ -124,7 +133,8 @@ static void k_and_d_follow_the_links(void)
          0.02},
         {STAR "--params 0.8M --rate 10Mbit --port 10Mbit --time 1500s", 60, 85,
          0.04},
-        {STAR "--params 10M --rate 1Gbit --port 1Gbit --time 300s", 7, 10, 0.02},
+        {STAR "--params 10M --rate 1Gbit --port 1Gbit --time 300s", 7, 10,
+         0.02},
         {STAR "--params 10M --rate 100Mbit --port 100Mbit --time 1500s", 60, 85,
          0.04},
     };
