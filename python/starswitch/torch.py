@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import hashlib
 import logging
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from ctypes import c_float, string_at
 from functools import partial, wraps
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import torch
 
@@ -523,6 +524,17 @@ def _check_plain(name: str, tensor: torch.Tensor) -> None:
 # ---- processes of one model ----
 
 
+_groups: WeakSet[_Group] = WeakSet()
+
+
+@atexit.register
+def _let_groups_go() -> None:
+    """gloo's threads must end before the interpreter does, or they end it with
+    SIGABRT; they do when nobody has the process group any more."""
+    for one in list(_groups):
+        one._group = one._flags = None
+
+
 class _Group:
     """The ranks that train one model together, as Link's Ranks."""
 
@@ -531,6 +543,7 @@ class _Group:
 
         self._parameters = parameters
         self._group = group
+        _groups.add(self)
         self.size: int = dist.get_world_size(group)
         self._first: int = dist.get_process_group_ranks(group)[0]
         self._flag = torch.zeros(1, dtype=torch.int64)

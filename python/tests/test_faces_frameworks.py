@@ -4,6 +4,7 @@ nothing: no downloads."""
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,7 @@ def test_huggingface_callback_attaches_reports_and_leaves(
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             assert callback.link is not None
             seen.append(callback.link.state())
+            time.sleep(0.03)  # a node tells its loss once a second
 
     trainer.add_callback(callback)
     trainer.add_callback(Look())
