@@ -300,7 +300,6 @@ enum status hub_configure(const struct options *options,
     config->goal_value = options->goal.value;
     config->iterations = options->iterations;
     config->time = options->time;
-    config->tasks = (uint32_t)options->tasks;
     config->epochs = options->epochs;
     config->task_time = options->task_time;
     config->evaluate_interval = options->evaluate_centre;

@@ -102,8 +102,8 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     snapshot_unscored(hub);
     if (config->init == INIT_TOURNAMENT)
         tournament_open(hub);
-    ledger_init(&hub->run.ledger, config->tasks, config->epochs, config->seed,
-                config->task_time);
+    ledger_init(&hub->run.ledger, (uint32_t)config->tasks, config->epochs,
+                config->seed, config->task_time);
     return hub;
 }
 

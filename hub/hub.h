@@ -98,7 +98,6 @@ struct hub_config {
     double goal_value;
     uint64_t iterations; /* per node, 0: no bound */
     nanos time;          /* 0: no bound */
-    uint32_t tasks;      /* that an epoch is cut into; 0: nodes have shards */
     uint64_t epochs;     /* of all tasks, 0: no bound */
     nanos task_time;     /* longest for one task, 0: no limit */
     /* Work that main lends to the machine, on struct save_job and score_job;

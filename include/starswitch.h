@@ -252,10 +252,10 @@ struct star_state {
     char name[40];           /* of this node; a hub may know it by another */
     char text[128];          /* what it is doing or waiting for */
     /* Of the whole run, as the hub has told last; 0: it has not. */
-    uint64_t global_samples; /* that all nodes trained on for what was merged,
-                                since the run began, as the hub has saved it */
+    uint64_t global_samples; /* of all that was merged since the run began */
     uint64_t members;        /* nodes in the run, this one included */
     uint64_t version;        /* of the centre */
+    uint64_t tasks;          /* of an epoch, for star_task_next; 0: none */
 };
 
 /* Begins to take part; returns at once, hub or not (a name that nobody looks up

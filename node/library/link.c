@@ -291,6 +291,7 @@ static void look(struct star_link *link, struct star_state *state)
     state->delay = schedule->delay;
     state->shard = schedule->shard;
     state->shards = schedule->shards;
+    state->tasks = schedule->attached ? schedule->tasks : 0;
     state->bytes_up = link->bytes_up;
     state->bytes_down = link->bytes_down;
     state->global_samples = link->samples;

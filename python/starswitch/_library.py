@@ -149,6 +149,7 @@ class star_state(Structure):
         ("global_samples", c_uint64),
         ("members", c_uint64),
         ("version", c_uint64),
+        ("tasks", c_uint64),
     ]
 
 

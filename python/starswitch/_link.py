@@ -222,6 +222,7 @@ class State(NamedTuple):
     waited: float = 0.0
     members: int = 0
     version: int = 0
+    tasks: int = 0
     global_samples: int = 0
     name: str = ""
     text: str = ""

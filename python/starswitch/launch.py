@@ -112,17 +112,35 @@ class _Spawned:
             os.kill(self._process.pid, sign)
 
 
+def _first_given() -> int:
+    """The first port that Linux gives to connections that ask for none."""
+    try:
+        words = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+        return int(words[0])
+    except (OSError, ValueError, IndexError):
+        return 32768
+
+
 def free_port() -> int:
-    """The first of two ports of loopback, side by side, that nobody uses now."""
-    while True:
+    """The first of two ports of loopback, side by side, that nobody uses now.
+
+    No connection is given one of them while their hub is away, where there are
+    ports below those.
+    """
+    given = _first_given()
+    for attempt in range(200):
+        below = given > 12000 and attempt < 100
+        number = int.from_bytes(os.urandom(4), "big")
+        wanted = 10000 + number % (given - 10001) if below else 0
         with socket.socket() as one, socket.socket() as two:
-            one.bind(("127.0.0.1", 0))
-            port = int(one.getsockname()[1])
             try:
+                one.bind(("127.0.0.1", wanted))
+                port = int(one.getsockname()[1])
                 two.bind(("127.0.0.1", port + 1))
             except (OSError, OverflowError):
                 continue
             return port
+    raise StarswitchError("no two ports side by side of 127.0.0.1 are free")
 
 
 def _words(options: HubOptions) -> list[str]:

@@ -41,7 +41,6 @@ from ._link import Link
 
 LOOK_EVERY = 64  # draws between two looks at the link
 IDLE = 0.005  # seconds of an iteration that trains on nothing
-GLANCE = 0.5  # seconds within which it does, where nobody has said that it will
 FIRST_TASK = 5.0  # seconds within which a hub with tasks gives the first
 MASK = (1 << 64) - 1
 
@@ -120,8 +119,8 @@ class Sampler:
         others' progress has been merged, train on nothing (None, False) or on
         samples of the node's own share (True): then nothing waits, and these
         samples are trained on more than once. None: while the hub is away, the
-        node trains on its own share. False: it waits then, too, and a hub that
-        has just taken it in has 5 s to give the first task, not half a second.
+        node trains on its own share. False: it waits then, too. A hub with tasks
+        that has just taken the node in has 5 s to give the first one.
 
     With tasks a pass is an epoch of the hub's, as much of it as this node does. It
     may be a part of that, as where the tasks of a node that was lost come later,
@@ -162,6 +161,7 @@ class Sampler:
         self._reports: bool | None = None  # whether the loop reports samples
         self._deferred = 0  # samples of the first step, until that is known
         self._attached = False
+        self._gives = False  # the hub that is there gives out tasks
         self._since: float | None = None  # the hub is there and has given none
         self._tasks_over = False
         self._given_any = False
@@ -272,7 +272,7 @@ class Sampler:
     def _idle(self) -> None:
         assert self._link is not None
         time.sleep(IDLE)
-        if self._given_any or self._fill is False:
+        if self._given_any or self._gives:
             self._link.step()
 
     # ---- tasks ----
@@ -297,12 +297,11 @@ class Sampler:
             return False
         if self._given_any:
             return True
-        if not self._attached:
+        if not self._attached or not self._gives:
             return False
         if self._since is None:
             self._since = time.monotonic()
-        limit = GLANCE if self._fill is None else FIRST_TASK
-        return time.monotonic() - self._since < limit
+        return time.monotonic() - self._since < FIRST_TASK
 
     def _next_task(self) -> Task | None:
         if self._hand is not None:
@@ -353,6 +352,7 @@ class Sampler:
             for task in list(self._tasks.values()):
                 self._end(task, False)
         self._attached = state.attached
+        self._gives = state.tasks > 0
 
     # ---- what the link tells ----
 

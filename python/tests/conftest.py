@@ -60,6 +60,7 @@ class Hub:
         self.directory = directory
         self.options = [str(one) for one in options]
         self.port = free_port()
+        self._served = False
         self.events: list[dict[str, Any]] = []
         self.process: subprocess.Popen[str] | None = None
         self._readers: list[threading.Thread] = []
@@ -69,19 +70,25 @@ class Hub:
         return f"127.0.0.1:{self.port}"
 
     def start(self) -> Hub:
-        """Returns once it listens."""
+        """Returns once it listens; a hub that is started again keeps its port."""
         for _ in range(5):
-            self._begin()
             told = len(self.events)
+            self._begin()
             try:
-                until(lambda told=told: self.events[told:] or not self.runs())
+                until(lambda told=told: self._says(told) or not self.runs())
             except AssertionError:
                 pass
-            if any(one["event"] == "status" for one in self.events[told:]):
+            if self._says(told):
+                self._served = True
                 return self
             self.kill()
-            self.port = free_port()  # somebody else took it
+            if not self._served:
+                self.port = free_port()  # somebody else took it
         raise AssertionError(f"the hub does not start: {self.events}")
+
+    def _says(self, told: int) -> bool:
+        """Its state, which it tells once it listens, behind so many events."""
+        return any(one["event"] == "status" for one in self.events[told:])
 
     def _begin(self) -> None:
         self.process = subprocess.Popen(
