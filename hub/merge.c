@@ -28,7 +28,10 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     result->verb =
         round->policy->exchange == EXCHANGE_GRADIENT ? VERB_PULL : merge->verb;
     result->weight =
-        merge->weight ? merge->weight(&round->policy->numbers, round->live) : 1;
+        merge->weight
+            ? merge->weight(&round->policy->numbers, round->live,
+                            (double)hub->adapt.delay / (double)hub->adapt.every)
+            : 1;
     result->lineage =
         given ? round->list[donor]->offer.lineage : hub->centre.lineage;
     result->codec = given ? given->codec : CODEC_RAW;

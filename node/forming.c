@@ -7,7 +7,7 @@
 #include "node/work.h"
 
 /* A reference of more terms than this is added up by the next job. */
-enum { REFERENCE_TERMS = 16 };
+enum { REFERENCE_TERMS = 4 };
 
 static bool is_lossy(const struct flight *flight)
 {

@@ -14,9 +14,11 @@ static void step(const struct merge_tile *tile)
         tile->theta[i] = (float)tile->value[i];
 }
 
-static double pull(const struct policy_numbers *numbers, unsigned live)
+static double pull(const struct policy_numbers *numbers, unsigned live,
+                   double delay)
 {
     (void)live;
+    (void)delay;
     return numbers->pull;
 }
 

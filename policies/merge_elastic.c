@@ -26,14 +26,18 @@ static void step(const struct merge_tile *tile)
     }
 }
 
-static double alpha(const struct policy_numbers *numbers, unsigned live)
+static double alpha(const struct policy_numbers *numbers, unsigned live,
+                    double delay)
 {
+    (void)delay;
     return numbers->elastic / (live ? live : 1);
 }
 
-static double pull(const struct policy_numbers *numbers, unsigned live)
+static double pull(const struct policy_numbers *numbers, unsigned live,
+                   double delay)
 {
     (void)live;
+    (void)delay;
     return numbers->pull;
 }
 

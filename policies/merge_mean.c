@@ -3,10 +3,21 @@
  * With D = -mean (a pseudo-gradient) the outer step is Nesterov's in PyTorch's
  * form: m = mu m + D; theta -= epsilon (D + mu m). epsilon = 1, mu = 0 is
  * plain averaging. Of m only the share is carried over of the nodes that are
- * still there. `mixing` is the same step, but nodes take a mixture,
- * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull. Source:
- * DiLoCo (Douillard et al. 2023), algorithm 1; Streaming DiLoCo (Douillard et
- * al. 2025), algorithm 2. */
+ * still there. Source: DiLoCo (Douillard et al. 2023), algorithm 1.
+ *
+ * `mixing` is the same step, but nodes take a mixture,
+ * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull, and what
+ * they offer next is measured from theta. Source: Streaming DiLoCo (Douillard
+ * et al. 2025), algorithm 2.
+ *
+ * `soft` is the same step, but nodes go a part of the way from what they sent,
+ * x += a (theta - x_sent), and keep the rest of their distance, which all nodes
+ * together do not have: the updates of equal weight sum to what the centre has
+ * moved by. With r the share of the way to its own optimum that a node goes in
+ * k iterations and a result that comes k later, its distance from the mean
+ * goes by 1 - r - a in a round: with a = 1 it swings, undamped as r nears 1.
+ * a = k / (k + d) unless `pull` says otherwise, which is 1 where results come
+ * at once (docs/decisions/what-the-delay-costs.md). */
 #include "core/floats.h"
 #include "policies/policy.h"
 
@@ -35,10 +46,19 @@ static void step(const struct merge_tile *tile)
     }
 }
 
-static double pull(const struct policy_numbers *numbers, unsigned live)
+static double pull(const struct policy_numbers *numbers, unsigned live,
+                   double delay)
 {
     (void)live;
+    (void)delay;
     return numbers->pull;
+}
+
+static double soft(const struct policy_numbers *numbers, unsigned live,
+                   double delay)
+{
+    (void)live;
+    return numbers->pull > 0 ? numbers->pull : 1 / (1 + delay);
 }
 
 const struct merge_rule merge_mean = {
@@ -48,6 +68,15 @@ const struct merge_rule merge_mean = {
     .slots = slots,
     .step = step,
     .verb = VERB_REBASE,
+};
+const struct merge_rule merge_soft = {
+    .name = "soft",
+    .doc = "The same step; nodes go k / (k + d) of the way to the centre.",
+    .takes = 1u << EXCHANGE_DELTA,
+    .slots = slots,
+    .step = step,
+    .verb = VERB_REBASE,
+    .weight = soft,
 };
 const struct merge_rule merge_mixing = {
     .name = "mixing",

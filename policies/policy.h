@@ -178,9 +178,11 @@ struct merge_rule {
     /* State vectors it keeps with these numbers; at most POLICY_SLOTS. */
     unsigned (*slots)(const struct policy_numbers *numbers);
     void (*step)(const struct merge_tile *tile);
-    /* The verb that receivers apply the result with, and its number a. */
+    /* The verb that receivers apply the result with, and its number a; `delay`
+     * is the part of k iterations after which they do so, d / k. NULL: 1. */
     enum verb verb;
-    double (*weight)(const struct policy_numbers *numbers, unsigned live);
+    double (*weight)(const struct policy_numbers *numbers, unsigned live,
+                     double delay);
     bool sends_previous; /* they get the centre as it was before the step */
 };
 

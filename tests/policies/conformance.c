@@ -362,7 +362,7 @@ static void every_merge_rule_moves_elements_by_themselves(void)
             numbers.outer_momentum = i % 2 ? 0.9 : 0;
             check_merge(merge_rules[rule], &numbers, &prng);
             if (merge_rules[rule]->weight)
-                CHECK(merge_rules[rule]->weight(&numbers, i) >= 0);
+                CHECK(merge_rules[rule]->weight(&numbers, i, 0.5) >= 0);
         }
 }
 

@@ -175,7 +175,7 @@ double star_receive(const struct star *star, double x)
 {
     const struct merge_rule *merge = star->policy.merge;
     double weight =
-        merge->weight ? merge->weight(&star->policy.numbers, star->live) : 1;
+        merge->weight ? merge->weight(&star->policy.numbers, star->live, 0) : 1;
 
     if (merge->verb == VERB_REPLACE)
         return star->sent;

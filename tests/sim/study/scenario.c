@@ -192,7 +192,7 @@ static void nodes_may_really_train_a_transformer(void)
     struct outcome one = run(line, 1), same = run(line, 1);
 
     CHECK(one.loss < 4.5);
-    CHECK(one.accuracy > 0.1);
+    CHECK(one.accuracy > 0.05); /* of 256 bytes */
     CHECK(is_same(&one, &same));
 }
 
