@@ -6,8 +6,19 @@
 #include "node/state.h"
 #include "node/work.h"
 
-/* A reference of more terms than this is added up by the next job. */
-enum { REFERENCE_TERMS = 4 };
+/* A reference of more terms than this, or of more that are float32, is added up
+ * by the next job. The latter are the model's size, and where results move
+ * nodes by a part each leaves one. */
+enum { REFERENCE_TERMS = 16, REFERENCE_FLOATS = 4 };
+
+static bool is_long(const struct sum *reference)
+{
+    unsigned floats = 0;
+
+    for (unsigned i = 0; i < reference->count; i++)
+        floats += reference->term[i].codec == CODEC_RAW;
+    return reference->count > REFERENCE_TERMS || floats > REFERENCE_FLOATS;
+}
 
 static bool is_lossy(const struct flight *flight)
 {
@@ -54,7 +65,7 @@ static struct job *difference(struct node *node, struct flight *flight,
         return job;
     }
     sum_copy(sent, reference);
-    if (reference->count > REFERENCE_TERMS)
+    if (is_long(reference))
         job->number[DELTA_PARTS] = at;
     return job;
 }

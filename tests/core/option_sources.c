@@ -123,7 +123,7 @@ static void one_wrong_argument_spoils_them_all(void)
 {
     refused("hub --delay 9 --every banana",
             "--every banana: expected a whole number such as 20, or auto");
-    CHECK_EQUAL(4, options.delay);
+    CHECK_EQUAL(VALUE_AUTO, options.delay);
 }
 
 /* Whether the line begins with the word; puts it behind that and a blank. */
@@ -196,7 +196,7 @@ static void an_error_names_its_line(void)
     misconfigured("delay = 1\n\nevery = banana\n",
                   "line 3: every = banana: expected a whole number such as "
                   "20, or auto");
-    CHECK_EQUAL(4, options.delay);
+    CHECK_EQUAL(VALUE_AUTO, options.delay);
     misconfigured("every = 0",
                   "line 1: every = 0: must be at least 1 (iterations between "
                   "two offers; auto: with --policy auto as few as the "
@@ -254,7 +254,7 @@ static void the_environment_is_asked_for_every_option(void)
     CHECK_EQUAL(30, options.every);
     CHECK_NEAR(0.5, options.outer_lr, 0);
     CHECK(options.json && !options.help);
-    CHECK_EQUAL(4, options.delay);
+    CHECK_EQUAL(VALUE_AUTO, options.delay);
     CHECK_EQUAL(OPTION_ENVIRONMENT, options.given.every);
 }
 

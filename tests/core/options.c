@@ -27,8 +27,8 @@ static void refused(const char *name, const char *text, const char *sentence)
 static void the_defaults_are_those_of_the_table(void)
 {
     options_defaults(&options);
-    CHECK_EQUAL(20, options.every);
-    CHECK_EQUAL(4, options.delay);
+    CHECK_EQUAL(VALUE_AUTO, options.every);
+    CHECK_EQUAL(VALUE_AUTO, options.delay);
     CHECK_EQUAL(MISS_LATE, options.miss);
     CHECK_EQUAL(30 * SECOND, options.wait);
     CHECK_EQUAL(1 << 20, options.chunk);

@@ -195,7 +195,7 @@ static void settings_that_make_no_sense_are_refused_by_their_line(void)
             STATUS_MALFORMED,
             record_settings(bad[i].text, strlen(bad[i].text), &options, &why));
         CHECK_CONTAINS(bad[i].says, why.text);
-        CHECK_EQUAL(20, options.every);
+        CHECK_EQUAL(VALUE_AUTO, options.every);
     }
 }
 
