@@ -15,7 +15,7 @@ from racing import report, runner, venvs
 from racing.arms import PEERS, arms_of
 from racing.network import TREE
 
-ALL = "ddp,hivemind,localsgd,diloco,flwr,starswitch"
+ALL = "ddp,hivemind,localsgd,diloco,flwr,starswitch,byhand"
 
 
 def options() -> argparse.Namespace:

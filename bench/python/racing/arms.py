@@ -91,6 +91,16 @@ PEERS = {
             "the hub's centre, `link.center()` at rank 0",
         ),
         Peer(
+            "byhand",
+            "starswitch, k by hand",
+            "starswitch",
+            "torch",
+            (5, 20, 80),
+            "The same with the hub's `--every` as the interval and a quarter of it as "
+            "`--delay`: what a user who sweeps would find.",
+            "the hub's centre",
+        ),
+        Peer(
             "alone",
             "one node alone",
             "torch",

@@ -217,6 +217,7 @@ FACES: dict[str, Make] = {
     "localsgd": localsgd,
     "diloco": diloco,
     "starswitch": starswitch,
+    "byhand": starswitch,
 }
 
 

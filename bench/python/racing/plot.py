@@ -24,6 +24,7 @@ COLOURS = {
     "diloco": "#7a52a0",
     "flwr": "#5a9a3c",
     "starswitch": "#c02040",
+    "byhand": "#e08090",
 }
 
 

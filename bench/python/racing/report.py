@@ -51,7 +51,7 @@ arm's processes and with others' on this machine while it ran."""
 
 def version_of(peer: Peer, build: Path) -> str:
     """As a table shows it: of the package, or of this tree."""
-    if peer.name != "starswitch":
+    if peer.package != "starswitch":
         return venvs.version(peer.venv, peer.package, build)
     said = subprocess.run(
         ["git", "-C", str(TREE), "describe", "--always"],
@@ -136,6 +136,7 @@ def table(rows: list[Row], mbit: int) -> list[str]:
 def verdict(rows: list[Row], mbit: int) -> str:
     """Who is first, and by how much; where starswitch is."""
     order = best_of([row for row in rows if row["mbit"] == mbit and "summary" in row])
+    order = [row for row in order if row["peer"] != "byhand"]
     names = [row["peer"] for row in order]
     if "starswitch" not in names or len(order) < 2:
         return ""

@@ -103,9 +103,11 @@ class Run:
                 self.program("torchft_lighthouse"),
                 *("--min_replicas", str(nodes), "--join_timeout_ms", "10000"),
             )
-        if name == "starswitch":
-            hub = str(self.build / "starswitch-hub")
-            self.start(-1, "hub", hub, "--listen", HUB, "--insecure")
+        if name in ("starswitch", "byhand"):
+            every = self.arm.every
+            k = ["--every", str(every), "--delay", str(max(1, every // 4))]
+            hub = [str(self.build / "starswitch-hub"), "--listen", HUB, "--insecure"]
+            self.start(-1, "hub", *hub, *(k if every else []))
         for rank in range(nodes):
             python = self.program("python")
             self.start(rank, str(rank), python, "-m", "racing.train", name)
