@@ -102,6 +102,10 @@ static void add_number(const char *name, double value, double usual,
 
 void policy_describe(const struct policy *policy, struct text *out)
 {
+    struct policy_numbers numbers = policy->numbers;
+
+    if (policy->merge == &merge_soft && !(numbers.pull > 0))
+        numbers.pull = policy_defaults.pull; /* it is none: k and d say it */
     ADD_RULE(gate)
     ADD_RULE(select)
     ADD_RULE(reduce)
@@ -112,7 +116,7 @@ void policy_describe(const struct policy *policy, struct text *out)
     if (policy->exchange != EXCHANGE_DELTA)
         text_add(out, " exchange %s", exchange_words[policy->exchange].text);
 #define NUMBER(name, value, doc)                                               \
-    add_number(#name, policy->numbers.name, policy_defaults.name, out);
+    add_number(#name, numbers.name, policy_defaults.name, out);
     POLICY_NUMBERS(NUMBER)
 #undef NUMBER
 }
