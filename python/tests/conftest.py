@@ -302,14 +302,18 @@ def script() -> Iterator[Callable[..., Script]]:
         one.process.wait()
 
 
+_seeding = threading.Lock()
+
+
 def small_model(seed: int = 0) -> Any:
     """A perceptron, 8 inputs, 3 classes."""
     import torch
 
-    torch.manual_seed(seed)
-    return torch.nn.Sequential(
-        torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)
-    )
+    with _seeding:  # the random state is one for all threads
+        torch.manual_seed(seed)
+        return torch.nn.Sequential(
+            torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)
+        )
 
 
 def batch(seed: int, size: int = 32) -> tuple[Any, Any]:
