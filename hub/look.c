@@ -25,7 +25,7 @@ static void look_at(const struct hub *hub, const struct member *member,
 {
     memcpy(view->name, member->name, sizeof view->name);
     memcpy(view->why, member->why, sizeof view->why);
-    view->iteration = member->stats.iteration;
+    view->iteration = member->iteration;
     view->rate = member->stats.rate;
     view->loss = member->stats.loss;
     view->accuracy = member->stats.accuracy;
@@ -58,7 +58,7 @@ static void mark_best(struct hub_view *view)
     for (unsigned i = 0; i < view->count; i++) {
         struct hub_node_view *node = &view->nodes[i];
 
-        if (!node->gone && node->iteration &&
+        if (!node->gone && node->iteration && score_known(node->loss) &&
             (!best || node->loss < best->loss))
             best = node;
     }

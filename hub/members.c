@@ -84,8 +84,8 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
     member_recount(hub, member);
     effects_note(hub->out, clean ? NOTE_LEFT : NOTE_LOST, member->name,
                  "%s after %llu iteration%s", why,
-                 (unsigned long long)member->stats.iteration,
-                 plural(member->stats.iteration));
+                 (unsigned long long)member->iteration,
+                 plural(member->iteration));
     member_changes(hub, member, CHANGE_LOST);
     if (clean)
         member_changes(hub, member, CHANGE_LEFT);

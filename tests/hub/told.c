@@ -119,6 +119,42 @@ static void a_loss_that_one_of_two_makes_up_reaches_no_goal(void)
     hub_fixture_destroy(&f);
 }
 
+/* It is gone before its next PING is due. */
+static void an_offer_tells_how_far_its_node_is(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct msg_offer offer = {.exchange = 1, .samples = 1, .iteration = 400};
+    struct fake_node a = fake_node_alone(f);
+
+    fake_node_pings(f, &a, 301);
+    fake_node_offer(f, &a, &offer);
+    CHECK_EQUAL(400, hub_fixture_node(f, "a")->iteration);
+    fake_node_pings(f, &a, 399); /* was on its way for longer */
+    CHECK_EQUAL(400, hub_fixture_node(f, "a")->iteration);
+    fake_node_says(f, &a, MSG_BYE);
+    CHECK_CONTAINS("after 400 iterations",
+                   hand_note(&f->hand, NOTE_LEFT)->text);
+    CHECK_EQUAL(400, hub_fixture_node(f, "a")->iteration);
+    hub_fixture_destroy(&f);
+}
+
+/* Nobody's run ends by it: that is what a PING is for. */
+static void an_offer_of_2_to_the_63_iterations_ends_nothing(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct msg_offer offer = {
+        .exchange = 1, .samples = 1, .iteration = (uint64_t)1 << 63};
+    struct fake_node a;
+
+    f->config.iterations = 100;
+    f->config.every = 10;
+    a = fake_node_alone(f);
+    fake_node_offer(f, &a, &offer);
+    fake_node_lives(f, &a, SECOND);
+    CHECK(!hub_fixture_look(f)->ending);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_told_tests(CU_pSuite suite)
 {
     TEST(one_alone_must_have_trained_what_it_says);
@@ -126,4 +162,6 @@ void add_hub_told_tests(CU_pSuite suite)
     TEST(a_goal_is_not_what_one_alone_says_at_once);
     TEST(iterations_that_one_of_two_makes_up_end_nothing);
     TEST(a_loss_that_one_of_two_makes_up_reaches_no_goal);
+    TEST(an_offer_tells_how_far_its_node_is);
+    TEST(an_offer_of_2_to_the_63_iterations_ends_nothing);
 }
