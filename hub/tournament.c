@@ -10,7 +10,10 @@
 
 #include "hub/state.h"
 
-enum { TESTS = 3 /* of a halving round: one may boast */ };
+enum {
+    TESTS = 3, /* of a halving round: one may boast */
+    CHOICE_BYTES = 96
+};
 
 void tournament_open(struct hub *hub)
 {
@@ -138,24 +141,43 @@ static void turn_down(struct hub *hub, struct member *member)
     member_changes(hub, member, CHANGE_SILENT);
 }
 
+/* By what the winner was chosen. Where there is no loss the candidates stand in
+ * another order (policies/order.h): who is pinned, then who came first. */
+static void tell_choice(const struct hub *hub, const struct update *winner,
+                        unsigned among, char text[CHOICE_BYTES])
+{
+    bool pinned = hub->run.pinned == winner->member;
+    double score = winner->candidate.score;
+
+    if (score_known(score) && among > 1)
+        (void)snprintf(text, CHOICE_BYTES, ", the best of %u: loss %.4f", among,
+                       score);
+    else if (score_known(score))
+        (void)snprintf(text, CHOICE_BYTES, ": loss %.4f", score);
+    else if (among > 1)
+        (void)snprintf(text, CHOICE_BYTES,
+                       ": no losses were reported, and of %u nodes it %s",
+                       among, pinned ? "is pinned" : "came first");
+    else
+        (void)snprintf(text, CHOICE_BYTES, ": it reported no loss");
+}
+
 static void tell_winner(struct hub *hub, const struct round *round,
                         const struct update *winner)
 {
-    char among[32] = "";
+    char choice[CHOICE_BYTES];
 
-    if (round->count > 1)
-        (void)snprintf(among, sizeof among, ", the best of %u", round->count);
-    if (winner)
-        effects_note(hub->out, NOTE_FOUNDED,
-                     hub->roll.members[winner->member]->name,
-                     "the run starts from its parameters%s: loss %.4f at "
-                     "iteration %llu",
-                     among, winner->candidate.score,
-                     (unsigned long long)winner->offer.iteration);
-    else
+    if (!winner) {
         effects_note(hub->out, NOTE_FOUNDED, "",
                      "nobody has better parameters than the best of the round "
                      "before: all take those");
+        return;
+    }
+    tell_choice(hub, winner, round->count, choice);
+    effects_note(hub->out, NOTE_FOUNDED,
+                 hub->roll.members[winner->member]->name,
+                 "the run starts from its parameters at iteration %llu%s",
+                 (unsigned long long)winner->offer.iteration, choice);
 }
 
 /* One lineage is left: the run begins. Whoever does not have it takes the

@@ -1,4 +1,6 @@
 /* Different first parameters: the tournament on the virtual star. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/check.h"
@@ -24,6 +26,16 @@ static double boast(const void *context, uint64_t iteration, const float *x,
 
 static const struct model boasting = {boast, NULL, 0.01, 0, NULL, NULL};
 
+/* Trains as others do, and says no loss. */
+static double keep_quiet(const void *context, uint64_t iteration,
+                         const float *x, size_t elements, float *gradient)
+{
+    (void)trainer_quadratic(context, iteration, x, elements, gradient);
+    return (double)NAN;
+}
+
+static const struct model quiet = {keep_quiet, &bowl, 0.01, 0, NULL, NULL};
+
 static bool tell_truth(const void *context, const float *x, size_t elements,
                        double *loss, double *error)
 {
@@ -34,10 +46,11 @@ static bool tell_truth(const void *context, const float *x, size_t elements,
     return true;
 }
 
-/* What the hub has told. */
+/* What the hub has told, and what all nodes but the last do, NULL: climb. */
 struct heard {
+    const struct model *others;
     unsigned uploads, founded, declined;
-    char founder[SUBJECT_BYTES];
+    char founder[SUBJECT_BYTES], why[NOTE_BYTES];
 };
 
 static void listen(struct lab *lab, const struct world_step *step)
@@ -59,6 +72,7 @@ static void listen(struct lab *lab, const struct world_step *step)
             continue;
         heard->founded++;
         memcpy(heard->founder, effect->note.subject, SUBJECT_BYTES);
+        (void)snprintf(heard->why, sizeof heard->why, "%s", effect->note.text);
     }
 }
 
@@ -84,7 +98,9 @@ static struct lab *tournament_with(struct heard *heard,
     lab->after_step = listen;
     lab_open(lab, 5);
     for (unsigned i = 0; i < nodes; i++) {
-        const struct model *model = i == nodes - 1 ? last : &climbing;
+        const struct model *model = i == nodes - 1  ? last
+                                    : heard->others ? heard->others
+                                                    : &climbing;
         float far = model == &boasting ? 1e14F : distance[i];
 
         for (unsigned j = 0; j < ELEMENTS; j++)
@@ -158,6 +174,33 @@ static void who_boasts_loses_to_who_could_not_be_tested(void)
     lab_destroy(&lab);
 }
 
+/* Then nobody is the best, and no number stands for a loss that there is not.
+ */
+static void without_losses_who_came_first_wins_and_the_note_says_so(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {.others = &quiet};
+    struct lab *lab = tournament_with(&heard, starts, 2, 2, &quiet, NULL);
+
+    lab_run(lab, 30 * SECOND);
+    CHECK_TEXT("n1", heard.founder);
+    CHECK_CONTAINS("at iteration 4: no losses were reported, and of 2 nodes it "
+                   "came first",
+                   heard.why);
+    lab_destroy(&lab);
+}
+
+static void the_note_tells_the_loss_by_which_one_has_won(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {0};
+    struct lab *lab = tournament(&heard, starts, 2);
+
+    lab_run(lab, 30 * SECOND);
+    CHECK_CONTAINS(", the best of 4: loss 11.47", heard.why);
+    lab_destroy(&lab);
+}
+
 /* Two sets of two chunks at the first halving round, then one: of two lineages
  * one is left. */
 static void only_the_winners_are_uploaded(void)
@@ -191,6 +234,8 @@ void add_sim_tournament_tests(CU_pSuite suite)
     TEST(the_best_first_parameters_become_everybodys);
     TEST(who_boasts_does_not_win);
     TEST(who_boasts_loses_to_who_could_not_be_tested);
+    TEST(without_losses_who_came_first_wins_and_the_note_says_so);
+    TEST(the_note_tells_the_loss_by_which_one_has_won);
     TEST(nobody_waits_for_long);
     TEST(only_the_winners_are_uploaded);
 }
