@@ -6,6 +6,7 @@
 #include "collectives/roster.h"
 #include "collectives/state.h"
 #include "core/quote.h"
+#include "core/text.h"
 
 /* ---- members and ranks ---- */
 
@@ -190,9 +191,15 @@ void group_on_ping(struct coordinator *coordinator, struct member *member,
 
 /* ---- coming ---- */
 
-/* Why this member cannot come in, or NULL. */
+static unsigned founders_of(const struct msg_join *join)
+{
+    return join->size ? join->size : 1;
+}
+
+/* Why this member cannot come in, or NULL; may be written to `text`. */
 static const char *refusal(const struct group *group,
-                           const struct msg_join *join)
+                           const struct msg_join *join,
+                           char text[MSG_TEXT_BYTES])
 {
     if (join->protocol_min > PROTOCOL_MAX || join->protocol_max < PROTOCOL_MIN)
         return "the hub speaks another protocol: install the same release";
@@ -202,9 +209,12 @@ static const char *refusal(const struct group *group,
         return NULL;
     if (group->manner != join->manner)
         return "the group is of the other kind (elastic or patient)";
-    if (group->wanted != (join->size ? join->size : 1))
-        return "the group was begun with another number of members";
-    return NULL;
+    if (group->wanted == founders_of(join))
+        return NULL;
+    (void)snprintf(text, MSG_TEXT_BYTES,
+                   "the group was begun with %u member%s, this one asks for %u",
+                   group->wanted, plural(group->wanted), founders_of(join));
+    return text;
 }
 
 /* The place of the member with this id, a free one, or NULL. A patient group
@@ -266,7 +276,8 @@ void group_on_join(struct coordinator *coordinator, struct member *nobody,
 {
     struct group *group = &coordinator->group;
     struct msg_join join = identified(event);
-    const char *words = refusal(group, &join);
+    char text[MSG_TEXT_BYTES];
+    const char *words = refusal(group, &join, text);
     struct member *member = words ? NULL : find_place(group, &join);
 
     (void)nobody;
@@ -291,7 +302,7 @@ static void open_group(struct group *group, const struct msg_join *join)
 {
     group->phase = GROUP_FORMING;
     group->manner = join->manner;
-    group->wanted = join->size ? join->size : 1;
+    group->wanted = founders_of(join);
     group->patience = join->patience;
 }
 

@@ -198,6 +198,23 @@ static void rb_05_the_version_counts_checkpoints_a_world_of_one(void)
     virtual_destroy(&group);
 }
 
+/* It would be told to load a checkpoint of a group that it is not for. */
+static void who_asks_for_another_number_of_members_is_told_both(void)
+{
+    struct virtual_group *group = patient_new(2);
+
+    patient_checkpoint_all(group, 1);
+    virtual_kill(group, 1);
+    group->members[1].config.size = 3;
+    virtual_start(group, 1);
+    patient_sum(group, 1, 1);
+    patient_settle(group);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 1)->outcome);
+    CHECK_TEXT("the group was begun with 2 members, this one asks for 3",
+               patient_told(group, 1)->text);
+    virtual_destroy(&group);
+}
+
 void add_collectives_rabit_tests(CU_pSuite suite)
 {
     TEST(rb_01_load_collectives_checkpoint_and_so_on);
@@ -208,4 +225,5 @@ void add_collectives_rabit_tests(CU_pSuite suite)
     TEST(rb_04_a_model_is_not_read_while_it_may_change);
     TEST(rb_04_who_asks_for_the_model_gets_it_from_another);
     TEST(rb_05_the_version_counts_checkpoints_a_world_of_one);
+    TEST(who_asks_for_another_number_of_members_is_told_both);
 }
