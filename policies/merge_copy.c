@@ -14,14 +14,6 @@ static void step(const struct merge_tile *tile)
         tile->theta[i] = (float)tile->value[i];
 }
 
-static double pull(const struct policy_numbers *numbers, unsigned live,
-                   double delay)
-{
-    (void)live;
-    (void)delay;
-    return numbers->pull;
-}
-
 const struct merge_rule merge_copy = {
     .name = "copy",
     .doc = "The centre becomes what was chosen; nodes that get it take it as "
@@ -36,5 +28,5 @@ const struct merge_rule merge_leader = {
     .takes = 1u << EXCHANGE_PARAMETERS,
     .step = step,
     .verb = VERB_PULL,
-    .weight = pull,
+    .weight = merge_pull,
 };

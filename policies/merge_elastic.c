@@ -33,14 +33,6 @@ static double alpha(const struct policy_numbers *numbers, unsigned live,
     return numbers->elastic / (live ? live : 1);
 }
 
-static double pull(const struct policy_numbers *numbers, unsigned live,
-                   double delay)
-{
-    (void)live;
-    (void)delay;
-    return numbers->pull;
-}
-
 const struct merge_rule merge_elastic = {
     .name = "elastic",
     .doc = "Centre and nodes draw each other closer; their sum stays.",
@@ -56,5 +48,5 @@ const struct merge_rule merge_elastic_first = {
     .takes = 1u << EXCHANGE_PARAMETERS,
     .step = step,
     .verb = VERB_REBASE,
-    .weight = pull,
+    .weight = merge_pull,
 };

@@ -46,8 +46,8 @@ static void step(const struct merge_tile *tile)
     }
 }
 
-static double pull(const struct policy_numbers *numbers, unsigned live,
-                   double delay)
+double merge_pull(const struct policy_numbers *numbers, unsigned live,
+                  double delay)
 {
     (void)live;
     (void)delay;
@@ -85,5 +85,5 @@ const struct merge_rule merge_mixing = {
     .slots = slots,
     .step = step,
     .verb = VERB_PULL,
-    .weight = pull,
+    .weight = merge_pull,
 };

@@ -186,6 +186,10 @@ struct merge_rule {
     bool sends_previous; /* they get the centre as it was before the step */
 };
 
+/* The weight of rules that `pull` alone decides. */
+double merge_pull(const struct policy_numbers *numbers, unsigned live,
+                  double delay);
+
 /* ---- receive ---- */
 
 enum { RECEIVE_CENTRE = -1, RECEIVE_NOTHING = -2 };

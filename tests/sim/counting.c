@@ -137,9 +137,15 @@ static void everything_is_nearly_in_it(struct lab *lab, const struct tale *tale)
     }
 }
 
+static void pull_all_the_way(struct lab *lab)
+{
+    lab->config.hub.policy.numbers.pull = 1;
+}
+
 static void nothing_is_lost_by_averages_of_all(void)
 {
     for_all_delays("mean", NULL, everything_is_in_it);
+    for_all_delays("auto", pull_all_the_way, everything_is_in_it);
     for_all_delays("auto", NULL, everything_is_nearly_in_it);
     for_all_delays("async", NULL, everything_is_in_it);
 }

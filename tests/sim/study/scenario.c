@@ -189,10 +189,10 @@ static void nodes_may_really_train_a_transformer(void)
     static const char line[] =
         "--nodes 2 --compute real --model gpt:L1-D16-H2-T20,batch=2,lr=0.01 "
         "--data LICENSE --iterations 60 --step-time 50ms";
-    struct outcome one = run(line, 1), same = run(line, 1);
+    struct outcome one = run(line, 2), same = run(line, 2);
 
     CHECK(one.loss < 4.5);
-    CHECK(one.accuracy > 0.05); /* of 256 bytes */
+    CHECK(one.accuracy > 0.1);
     CHECK(is_same(&one, &same));
 }
 
