@@ -41,6 +41,7 @@ void ledger_init(struct ledger *ledger, uint32_t parts, uint64_t epochs,
 void ledger_free(struct ledger *ledger)
 {
     free(ledger->tasks);
+    free(ledger->claims);
     *ledger = (struct ledger){0};
 }
 
@@ -57,8 +58,28 @@ static void task_move(struct ledger *ledger, uint32_t place,
     ledger->count[task->state]--;
     ledger->count[state]++;
     task->state = state;
+    task->doubted = false;
     if (state == TASK_TODO && place < ledger->next)
         ledger->next = place;
+}
+
+/* The number of a task; that of an order that another seed made is the same. */
+static uint64_t id_of(const struct ledger *ledger, uint32_t place)
+{
+    return ledger->epoch * ledger->parts + ledger->tasks[place].part + 1;
+}
+
+/* Where it stands in this epoch; `parts`: it is of another one, or of none. */
+static uint32_t place_of(const struct ledger *ledger, uint64_t id)
+{
+    uint64_t before = ledger->epoch * ledger->parts;
+    uint32_t place = 0;
+
+    if (id <= before || id - before > ledger->parts)
+        return ledger->parts;
+    while (ledger->tasks[place].part + 1 != id - before)
+        place++;
+    return place;
 }
 
 static bool is_doing(const struct ledger_task *task, unsigned node)
@@ -72,6 +93,8 @@ static unsigned held_by(const struct ledger *ledger, unsigned node)
 
     for (uint32_t i = 0; i < ledger->parts; i++)
         held += is_doing(&ledger->tasks[i], node);
+    for (uint32_t i = 0; i < ledger->claim_count; i++)
+        held += ledger->claims[i].node == node && !ledger->claims[i].done;
     return held;
 }
 
@@ -89,44 +112,179 @@ bool ledger_assign(struct ledger *ledger, unsigned node, nanos now,
     task = &ledger->tasks[ledger->next];
     task->node = node;
     task->since = now;
-    out->id = ledger->epoch * ledger->parts + ledger->next + 1;
+    out->id = id_of(ledger, ledger->next);
     out->epoch = ledger->epoch;
     out->part = task->part;
     task_move(ledger, ledger->next, TASK_DOING);
     return true;
 }
 
-static void end_epoch(struct ledger *ledger)
+/* Takes what has been claimed of this epoch. */
+static void take_claims(struct ledger *ledger)
 {
-    ledger->epoch++;
-    if (!ledger_over(ledger))
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < ledger->claim_count; i++) {
+        const struct ledger_claim claim = ledger->claims[i];
+        uint32_t place = place_of(ledger, claim.id);
+
+        if (place == ledger->parts) {
+            ledger->claims[kept++] = claim;
+            continue;
+        }
+        ledger->tasks[place].node = claim.node;
+        ledger->tasks[place].since = claim.since;
+        task_move(ledger, place, claim.done ? TASK_DONE : TASK_DOING);
+        ledger->tasks[place].doubted = claim.doubted;
+    }
+    ledger->claim_count = kept;
+}
+
+/* Begins the next epoch, once all of this one is done. */
+static void go_on(struct ledger *ledger)
+{
+    while (ledger->count[TASK_DONE] == ledger->parts && !ledger_over(ledger)) {
+        ledger->epoch++;
+        if (ledger_over(ledger))
+            return;
         begin_epoch(ledger);
+        take_claims(ledger);
+    }
+}
+
+/* On a task of a later epoch; NULL: there is none. */
+static struct ledger_claim *claim_on(const struct ledger *ledger, uint64_t id)
+{
+    for (uint32_t i = 0; i < ledger->claim_count; i++)
+        if (ledger->claims[i].id == id)
+            return &ledger->claims[i];
+    return NULL;
+}
+
+static void claim_drop(struct ledger *ledger, struct ledger_claim *claim)
+{
+    *claim = ledger->claims[--ledger->claim_count];
+}
+
+/* Of a claim; as ledger_report. */
+static bool report_early(struct ledger *ledger, unsigned node, uint64_t id,
+                         bool done)
+{
+    struct ledger_claim *claim = claim_on(ledger, id);
+
+    if (!claim || claim->node != node || claim->done)
+        return false;
+    claim->done = done;
+    claim->doubted = false;
+    if (!done)
+        claim_drop(ledger, claim);
+    return true;
 }
 
 bool ledger_report(struct ledger *ledger, unsigned node, uint64_t id, bool done)
 {
-    uint64_t first = ledger->epoch * ledger->parts + 1;
+    uint32_t place = place_of(ledger, id);
 
-    if (id < first || id - first >= ledger->parts ||
-        !is_doing(&ledger->tasks[id - first], node))
+    if (place == ledger->parts)
+        return report_early(ledger, node, id, done);
+    if (!is_doing(&ledger->tasks[place], node))
         return false;
-    task_move(ledger, (uint32_t)(id - first), done ? TASK_DONE : TASK_TODO);
-    if (ledger->count[TASK_DONE] == ledger->parts)
-        end_epoch(ledger);
+    task_move(ledger, place, done ? TASK_DONE : TASK_TODO);
+    go_on(ledger);
     return true;
 }
 
-unsigned ledger_lost(struct ledger *ledger, unsigned node)
+/* Whether it can be of an epoch that is still to come. */
+static bool is_to_come(const struct ledger *ledger, uint64_t id)
+{
+    uint64_t epoch = ledger->parts && id ? (id - 1) / ledger->parts : 0;
+
+    return epoch > ledger->epoch && (!ledger->epochs || epoch < ledger->epochs);
+}
+
+/* Whether the claim was the node's, and doubted. */
+static bool claim_again(struct ledger_claim *claim, unsigned node)
+{
+    bool again = claim->node == node && claim->doubted;
+
+    claim->doubted &= !again;
+    return again;
+}
+
+static bool claim_early(struct ledger *ledger, unsigned node, nanos now,
+                        uint64_t id)
+{
+    struct ledger_claim *claim = claim_on(ledger, id);
+
+    if (claim)
+        return claim_again(claim, node);
+    if (!is_to_come(ledger, id) || ledger->claim_count == LEDGER_MAX_CLAIMS ||
+        held_by(ledger, node) >= LEDGER_MAX_HELD)
+        return false;
+    if (ledger->claim_count == ledger->claim_room) {
+        ledger->claim_room =
+            ledger->claim_room ? 2 * ledger->claim_room : LEDGER_MAX_HELD;
+        ledger->claims = need_more(ledger->claims,
+                                   ledger->claim_room * sizeof *ledger->claims);
+    }
+    ledger->claims[ledger->claim_count++] =
+        (struct ledger_claim){.id = id, .node = node, .since = now};
+    return true;
+}
+
+bool ledger_claim(struct ledger *ledger, unsigned node, nanos now, uint64_t id)
+{
+    uint32_t place = place_of(ledger, id);
+    struct ledger_task *task = &ledger->tasks[place];
+
+    if (place == ledger->parts)
+        return claim_early(ledger, node, now, id);
+    if (is_doing(task, node) && task->doubted) {
+        task->doubted = false;
+        return true;
+    }
+    if (task->state != TASK_TODO || ledger_over(ledger) ||
+        held_by(ledger, node) >= LEDGER_MAX_HELD)
+        return false;
+    task->node = node;
+    task->since = now;
+    task_move(ledger, place, TASK_DOING);
+    return true;
+}
+
+void ledger_doubt(struct ledger *ledger, unsigned node)
+{
+    for (uint32_t i = 0; i < ledger->parts; i++)
+        ledger->tasks[i].doubted |= is_doing(&ledger->tasks[i], node);
+    for (uint32_t i = 0; i < ledger->claim_count; i++)
+        ledger->claims[i].doubted |=
+            ledger->claims[i].node == node && !ledger->claims[i].done;
+}
+
+unsigned ledger_settle(struct ledger *ledger, unsigned node)
 {
     unsigned lost = 0;
 
     for (uint32_t i = 0; i < ledger->parts; i++) {
-        if (!is_doing(&ledger->tasks[i], node))
+        struct ledger_task *task = &ledger->tasks[i];
+
+        if (!is_doing(task, node) || !task->doubted)
             continue;
         task_move(ledger, i, TASK_TODO);
         lost++;
     }
+    for (uint32_t i = 0; i < ledger->claim_count;)
+        if (ledger->claims[i].node == node && ledger->claims[i].doubted)
+            claim_drop(ledger, &ledger->claims[i]);
+        else
+            i++;
     return lost;
+}
+
+unsigned ledger_lost(struct ledger *ledger, unsigned node)
+{
+    ledger_doubt(ledger, node);
+    return ledger_settle(ledger, node);
 }
 
 unsigned ledger_expire(struct ledger *ledger, nanos now)
@@ -202,12 +360,12 @@ bool ledger_read(struct ledger *ledger, const char *line)
         line[(parts + 3) / 4] != '\n')
         return false;
     ledger->epoch = epoch;
+    ledger->claim_count = 0;
     begin_epoch(ledger);
     for (uint32_t i = 0; i < ledger->parts; i++)
         if (bit_of(line, ledger->tasks[i].part))
             task_move(ledger, i, TASK_DONE);
-    if (ledger->count[TASK_DONE] == ledger->parts)
-        end_epoch(ledger);
+    go_on(ledger);
     return true;
 }
 
@@ -220,6 +378,9 @@ const char *ledger_check(const struct ledger *ledger)
         if (i < ledger->next && ledger->tasks[i].state == TASK_TODO)
             return "a task that is todo will never be given out";
     }
+    for (uint32_t i = 0; i < ledger->claim_count; i++)
+        if (!is_to_come(ledger, ledger->claims[i].id))
+            return "a claim on a task that is there is not taken";
     if (memcmp(count, ledger->count, sizeof count) != 0)
         return "the tasks are not those that are counted";
     if (ledger->parts && count[TASK_DONE] == ledger->parts &&

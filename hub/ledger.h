@@ -5,6 +5,9 @@
  * it falls back to todo when the node fails, is lost or takes too long. When
  * every task is done, each of them exactly once, the next epoch begins. The
  * order is shuffled anew in each epoch, by the seed and by nothing else.
+ * A hub that was killed knows of its tasks what was saved. Nodes tell it the
+ * rest: they *claim* what they have had of it, also of epochs that it has not
+ * come to again.
  * Source: the task queue of ElasticDL's master (docs/designs/overall_design).
  *
  * Pure bookkeeping: it knows no messages, and time is an argument. Nodes are
@@ -19,8 +22,9 @@
 #include "core/time.h"
 
 enum {
-    LEDGER_MAX_TASKS = 4096, /* parts of an epoch */
-    LEDGER_MAX_HELD = 64,    /* tasks in doing of one node */
+    LEDGER_MAX_TASKS = 4096,                  /* parts of an epoch */
+    LEDGER_MAX_HELD = 64,                     /* tasks in doing of one node */
+    LEDGER_MAX_CLAIMS = 4 * LEDGER_MAX_TASKS, /* of later epochs */
     /* Room for what ledger_print writes. */
     LEDGER_TEXT_BYTES = 64 + LEDGER_MAX_TASKS / 4
 };
@@ -32,6 +36,15 @@ struct ledger_task {
     enum task_state state;
     unsigned node; /* that does it */
     nanos since;   /* when it was taken */
+    bool doubted;  /* its node's session is over */
+};
+
+/* On a task of an epoch that is still to come. */
+struct ledger_claim {
+    uint64_t id;
+    unsigned node;
+    bool done, doubted;
+    nanos since;
 };
 
 struct ledger {
@@ -43,6 +56,8 @@ struct ledger {
     uint32_t count[TASK_STATES];
     uint32_t next;             /* no task before this place is todo */
     struct ledger_task *tasks; /* `parts` of them, in this epoch's order */
+    struct ledger_claim *claims;
+    uint32_t claim_count, claim_room;
 };
 
 /* What a node is told. */
@@ -68,6 +83,16 @@ bool ledger_assign(struct ledger *ledger, unsigned node, nanos now,
  * to another one meanwhile. The last task of an epoch begins the next one. */
 bool ledger_report(struct ledger *ledger, unsigned node, uint64_t id,
                    bool done);
+/* The node's session is over: what it is doing is doubted until it claims it.
+ */
+void ledger_doubt(struct ledger *ledger, unsigned node);
+/* What is doubted still is todo again. How many. */
+unsigned ledger_settle(struct ledger *ledger, unsigned node);
+/* The node says that it has a task from a former session, or from a hub that
+ * was killed since: it is doing it, and can report it. False, and nothing
+ * changes, if another node has it, it is done, it can be none, or the node
+ * holds LEDGER_MAX_HELD of them. */
+bool ledger_claim(struct ledger *ledger, unsigned node, nanos now, uint64_t id);
 /* The node is gone: all it has in doing is todo again. How many. */
 unsigned ledger_lost(struct ledger *ledger, unsigned node);
 /* What has been in doing for longer than the limit is todo again. How many. */

@@ -197,6 +197,8 @@ static void finish(struct hub *hub)
         rounds_recall(hub, member); /* before it is told what is merged */
         member_start(hub, member, member_first_thing(hub, member));
     }
+    if (hub->run.ledger.parts)
+        tasks_await(hub);
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 

@@ -155,6 +155,8 @@ void roll_free(struct hub *hub)
     index_free(&hub->roll.sessions);
     bitset_free(&hub->offers.waiting);
     bitset_free(&hub->roll.asking);
+    bitset_free(&hub->roll.claiming);
+    bitset_free(&hub->roll.doubted);
     bitset_free(&hub->roll.changed);
     bitset_free(&hub->flow.stirred);
     free(hub->roll.shown);

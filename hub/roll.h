@@ -128,6 +128,7 @@ struct member {
     struct traffic traffic;
     double trip;   /* seconds, without queues: falls at once, rises slowly */
     uint32_t asks; /* tasks that it has room for */
+    nanos claims_until; /* tasks of its former session are its own */
     struct update *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
     struct update *in_rounds; /* in rounds, oldest first */
@@ -162,8 +163,10 @@ struct roll {
     int count, room;                        /* of members */
     struct index uuids, sessions, known;    /* member, member; names of keys */
     struct bitset asking;                   /* places: want tasks */
-    struct bitset changed;                  /* have `changes` */
-    struct tally tally;                     /* of all members */
+    struct bitset claiming; /* have yet to say what tasks they have */
+    struct bitset doubted;  /* have tasks of a session that is over */
+    struct bitset changed;  /* have `changes` */
+    struct tally tally;     /* of all members */
     uint64_t epoch, next_session;
     bool view_due;               /* members are to be told how many they are */
     struct hub_node_view *shown; /* of the last hub_look */

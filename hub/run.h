@@ -42,6 +42,7 @@ struct run {
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
     struct ledger ledger; /* of tasks; without parts: there are none */
+    nanos claims_until;   /* nodes that claim tasks are waited for */
 };
 
 void member_send(struct hub *hub, struct member *member, const struct msg *msg);
@@ -119,7 +120,14 @@ void orders_resume(struct hub *hub);
 /* tasks.c */
 handler hub_on_room;
 handler hub_on_report;
-/* The member's session is over: its tasks go to others. */
+/* A hub that is back waits so long for what nodes have of its tasks; so long
+ * those of a node whose session is over are its own. */
+#define CLAIMS (3 * SECOND)
+/* The hub has its newest centre, and nodes go on: nothing is given out before
+ * they have said what tasks they have. */
+void tasks_await(struct hub *hub);
+/* The member's session is over: unless it comes back, its tasks go to others.
+ */
 void tasks_lost(struct hub *hub, struct member *member);
 /* Its tasks go to others; it may ask for more later. */
 void tasks_withdraw(struct hub *hub, struct member *member);

@@ -59,6 +59,7 @@ void node_destroy(struct node **reference)
         sum_free(&node->reference[i]);
         sum_free(&node->residual[i]);
     }
+    free(node->tasks.done);
     free(node->reference);
     free(node->residual);
     blob_unref(&node->initial);

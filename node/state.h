@@ -328,10 +328,11 @@ void results_settle(struct node *node);
 handler node_on_result, node_on_applied, node_on_verdict;
 
 /* tasks.c */
-/* Asks the hub for what the trainer has room for. */
+/* Tells the hub of a new session what the node has, and asks for what the
+ * trainer has room for. */
 void tasks_ask(struct node *node);
-/* The session is another one: nothing is held any more. */
-void tasks_forget(struct node *node);
+/* The session is over: the next one is to be told. */
+void tasks_suspend(struct node *node);
 /* Gives all tasks back: the progress on them is thrown away. */
 void tasks_fail(struct node *node);
 /* Reports what has been merged; before judged flights are freed. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/need.h"
 #include "node/state.h"
 
 static void task_remove(struct node_tasks *tasks, struct held_task *task)
@@ -12,41 +13,15 @@ static void task_remove(struct node_tasks *tasks, struct held_task *task)
     tasks->count--;
 }
 
-static void report(struct node *node, uint64_t id, bool done)
+static void report(struct node *node, uint64_t id, enum task_report what)
 {
     struct msg msg = {.kind = MSG_REPORT};
 
     if (node->hub != HUB_MEMBER)
         return;
     msg.report.task = id;
-    msg.report.done = done;
+    msg.report.what = what;
     node_to_hub(node, &msg, NULL);
-}
-
-void tasks_ask(struct node *node)
-{
-    struct node_tasks *tasks = &node->tasks;
-    struct msg msg = {.kind = MSG_ROOM};
-
-    if (!tasks->wanted || tasks->asked || tasks->count == NODE_MAX_TASKS ||
-        node->hub != HUB_MEMBER || node->start != START_GO)
-        return;
-    tasks->asked = true;
-    msg.room.tasks = 1;
-    node_to_hub(node, &msg, NULL);
-}
-
-void tasks_forget(struct node *node)
-{
-    node->tasks.count = 0;
-    node->tasks.asked = false;
-}
-
-void tasks_fail(struct node *node)
-{
-    for (unsigned i = 0; i < node->tasks.count; i++)
-        report(node, node->tasks.list[i].id, false);
-    node->tasks.count = 0;
 }
 
 static uint64_t newest_exchange(const struct node *node)
@@ -57,6 +32,94 @@ static uint64_t newest_exchange(const struct node *node)
          flight = flight->next)
         newest = flight->offer.exchange;
     return newest;
+}
+
+/* It is reported, or will be in the next session. */
+static void task_done(struct node *node, uint64_t id, uint64_t exchange)
+{
+    struct node_tasks *tasks = &node->tasks;
+
+    if (!tasks->done)
+        tasks->done = need_memory(NODE_DONE_TASKS, sizeof *tasks->done);
+    tasks->done[tasks->done_count++ % NODE_DONE_TASKS] =
+        (struct done_task){id, exchange};
+    report(node, id, TASK_REPORT_DONE);
+}
+
+/* Says again what the centre has. What it has not got is given again, and so is
+ * merged later; what there is no room for in the list counts as if it were. */
+static void tell_done(struct node *node)
+{
+    struct node_tasks *tasks = &node->tasks;
+    uint64_t count = tasks->done_count, first = 0;
+
+    if (count > NODE_DONE_TASKS)
+        first = count - NODE_DONE_TASKS;
+    tasks->done_count = 0;
+    for (uint64_t i = first; i < count; i++) {
+        const struct done_task task = tasks->done[i % NODE_DONE_TASKS];
+
+        if (task.exchange > node->welcome.merged &&
+            tasks->count < NODE_MAX_TASKS)
+            tasks->list[tasks->count++] =
+                (struct held_task){.id = task.id,
+                                   .finished = true,
+                                   .after = newest_exchange(node)};
+        else
+            task_done(node, task.id, task.exchange);
+    }
+}
+
+static void room(struct node *node)
+{
+    struct node_tasks *tasks = &node->tasks;
+    struct msg msg = {.kind = MSG_ROOM};
+
+    tasks->asked = tasks->wanted && tasks->count < NODE_MAX_TASKS;
+    msg.room.tasks = tasks->asked;
+    node_to_hub(node, &msg, NULL);
+}
+
+/* A hub of this session learns what the node has. */
+static void tell(struct node *node)
+{
+    struct node_tasks *tasks = &node->tasks;
+
+    tasks->told = true;
+    if (tasks->run != node->welcome.run) {
+        tasks->count = 0;
+        tasks->done_count = 0;
+    }
+    tasks->run = node->welcome.run;
+    tell_done(node);
+    for (unsigned i = 0; i < tasks->count; i++)
+        report(node, tasks->list[i].id, TASK_REPORT_HELD);
+    room(node);
+}
+
+void tasks_ask(struct node *node)
+{
+    const struct node_tasks *tasks = &node->tasks;
+
+    if (node->hub != HUB_MEMBER || node->start != START_GO)
+        return;
+    if (!tasks->told && node->welcome.tasks)
+        tell(node);
+    else if (tasks->wanted && !tasks->asked && tasks->count < NODE_MAX_TASKS)
+        room(node);
+}
+
+void tasks_suspend(struct node *node)
+{
+    node->tasks.asked = node->tasks.told = false;
+}
+
+void tasks_fail(struct node *node)
+{
+    for (unsigned i = 0; i < node->tasks.count; i++)
+        report(node, node->tasks.list[i].id, TASK_REPORT_FAILED);
+    node->tasks.count = 0;
+    node->tasks.done_count = 0;
 }
 
 /* Whether all of the flight is in the centre. */
@@ -92,17 +155,17 @@ static void tasks_lose(struct node *node)
     }
 }
 
-/* Whether the centre holds all of the task: every flight that may carry some
- * of it is merged. */
-static bool task_is_merged(const struct node *node,
-                           const struct held_task *task)
+/* The exchange with which the centre holds all of the task, as every flight
+ * that may carry some of it is merged; 0: it does not. */
+static uint64_t merged_with(const struct node *node,
+                            const struct held_task *task)
 {
     const struct flight *flight = node->flights;
 
     while (flight && flight->offer.exchange <= task->after &&
            is_merged(node, flight))
         flight = flight->next;
-    return flight && is_merged(node, flight);
+    return flight && is_merged(node, flight) ? flight->offer.exchange : 0;
 }
 
 void tasks_sweep(struct node *node)
@@ -110,7 +173,7 @@ void tasks_sweep(struct node *node)
     struct node_tasks *tasks = &node->tasks;
     bool replaced = false;
 
-    if (!tasks->count)
+    if (!tasks->count && !tasks->done_count)
         return;
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next) {
@@ -120,14 +183,17 @@ void tasks_sweep(struct node *node)
     }
     for (unsigned i = 0; i < tasks->count;) {
         struct held_task *task = &tasks->list[i];
-        bool merged = task_is_merged(node, task);
+        uint64_t merged = merged_with(node, task);
 
-        if (task->finished && (task->spoiled || merged)) {
-            report(node, task->id, !task->spoiled);
-            task_remove(tasks, task);
-        } else {
+        if (!task->finished || !(task->spoiled || merged)) {
             i++;
+            continue;
         }
+        if (task->spoiled)
+            report(node, task->id, TASK_REPORT_FAILED);
+        else
+            task_done(node, task->id, merged);
+        task_remove(tasks, task);
     }
     if (replaced)
         tasks_fail(node);
@@ -148,7 +214,7 @@ void node_on_task(struct node *node, const struct event *event)
 
     if (!tasks->wanted || event->msg->task.part >= event->msg->task.parts ||
         tasks->count == NODE_MAX_TASKS || node->start != START_GO) {
-        report(node, event->msg->task.task, false);
+        report(node, event->msg->task.task, TASK_REPORT_FAILED);
         return;
     }
     tasks->wanted = tasks->asked = false;
@@ -174,7 +240,7 @@ void node_on_local_report(struct node *node, const struct event *event)
         task->after = newest_exchange(node);
         node->dirty |= DIRTY_OVER;
         if (!event->msg->local_report.done) {
-            report(node, task->id, false);
+            report(node, task->id, TASK_REPORT_FAILED);
             task_remove(tasks, task);
         }
         return;

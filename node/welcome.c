@@ -211,7 +211,7 @@ static bool must_take(const struct node *node,
 /* In another session than before. */
 static void begin_session(struct node *node, const struct msg_welcome *welcome)
 {
-    tasks_forget(node);
+    tasks_suspend(node);
     review_drop(node);
     node->unreconciled = true;
     node->hub_version = 0;
@@ -282,6 +282,7 @@ static void welcomed(struct node *node, bool fresh)
         joining_attach(node);
     }
     keep_announce(node);
+    tasks_ask(node);
     node->dirty |= DIRTY_SCHEDULE;
 }
 

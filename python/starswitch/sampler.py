@@ -10,8 +10,8 @@
 A hub with --tasks cuts an epoch into parts and keeps a ledger of them. A part is
 a node's until all of its samples have been stepped on, which is told before the
 link's step of its last iteration, or until the node is lost, when another gets
-it. So each sample is merged into the centre once per epoch, whatever dies; fast
-nodes do more parts. Progress that the hub did not merge does not count: its
+it; a hub that was killed asks its nodes what they have. So each sample is merged
+into the centre once per epoch, whatever dies; fast nodes do more parts. Progress that the hub did not merge does not count: its
 samples are trained on again. That of a lost node is such, and that of a node whose
 parameters are replaced, as by --init tournament, or as it trained before it was in
 the run. Without such a hub each node goes through a share of its own, one n-th of
@@ -340,17 +340,14 @@ class Sampler:
             self._link._lib.star_task_done(self._link._handle, task.id, int(ok))
 
     def _look(self) -> None:
-        """Whose share is what, and whether the hub is there: one that was lost
-        gives this node's tasks to others."""
+        """Whose share is what, and whether the hub is there. Tasks stay in hand
+        while it is not: the node tells it of them when it is back."""
         if not self._is_live():
             return
         assert self._link is not None
         state = self._link.state()
         if state.shards and state.shard < state.shards:
             self._shard, self._shards = state.shard, state.shards
-        if self._attached and not state.attached:
-            for task in list(self._tasks.values()):
-                self._end(task, False)
         self._attached = state.attached
         self._gives = state.tasks > 0
 

@@ -207,7 +207,7 @@ static void task(struct session *session, struct slot *slot)
     struct msg msg = {.kind = byte & 1 ? MSG_REPORT : MSG_ROOM};
 
     msg.report.task = byte / 4;
-    msg.report.done = byte / 2 % 2;
+    msg.report.what = byte / 2 % TASK_REPORT_COUNT;
     if (byte % 2 == 0)
         msg.room = (struct msg_room){.tasks = byte / 2};
     if (byte < 192)

@@ -183,6 +183,7 @@ static void without_parts_there_are_no_tasks(void)
     ledger_init(&ledger, 0, 5, 1, SECOND);
     CHECK(!ledger_assign(&ledger, 0, 0, &task));
     CHECK(!ledger_report(&ledger, 0, 1, true));
+    CHECK(!ledger_claim(&ledger, 0, 0, 1));
     CHECK_EQUAL(0, ledger_lost(&ledger, 0));
     CHECK_EQUAL(0, ledger_expire(&ledger, 10 * SECOND));
     CHECK(!ledger_over(&ledger));

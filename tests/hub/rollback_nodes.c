@@ -176,7 +176,7 @@ static void do_task(struct hub_fixture *f, struct fake_node *node)
     ask.room.tasks = 1;
     hand_say(&f->hand, node->control, &ask, NULL);
     report.report.task = fake_node_heard(f, node, MSG_TASK)->task.task;
-    report.report.done = 1;
+    report.report.what = TASK_REPORT_DONE;
     hand_say(&f->hand, node->control, &report, NULL);
 }
 

@@ -1,5 +1,6 @@
 #include "hub/ledger.h"
 #include "tests/check.h"
+#include "tests/hub/kept_centre.h"
 #include "tests/hub/store.h"
 
 static struct store store;
@@ -30,7 +31,17 @@ static void fake_node_reports(struct hub_fixture *f, struct fake_node *node,
     struct msg msg = {.kind = MSG_REPORT};
 
     msg.report.task = task;
-    msg.report.done = done;
+    msg.report.what = done ? TASK_REPORT_DONE : TASK_REPORT_FAILED;
+    hand_say(&f->hand, node->control, &msg, NULL);
+}
+
+static void fake_node_claims(struct hub_fixture *f, struct fake_node *node,
+                             uint64_t task)
+{
+    struct msg msg = {.kind = MSG_REPORT};
+
+    msg.report.task = task;
+    msg.report.what = TASK_REPORT_HELD;
     hand_say(&f->hand, node->control, &msg, NULL);
 }
 
@@ -114,6 +125,9 @@ static void ed_02_a_lost_workers_task_returns_to_the_queue(void)
     fake_node_asks(f, &a, 1);
     CHECK(lost != task_of(f, &a));
     fake_node_breaks(f, &b);
+    fake_node_lives(f, &a, SECOND);
+    CHECK(lost != task_of(f, &a));
+    fake_node_lives(f, &a, 3 * SECOND);
     CHECK_EQUAL(lost, task_of(f, &a));
     fake_node_comes_again(f, &b);
     fake_node_reports(f, &b, lost, true);
@@ -123,15 +137,23 @@ static void ed_02_a_lost_workers_task_returns_to_the_queue(void)
     hub_fixture_destroy(&f);
 }
 
-static void ef_08_a_new_session_of_a_node_begins_without_tasks(void)
+/* A node says first what it has of its former session. */
+static void ef_08_a_session_that_breaks_costs_a_node_no_task(void)
 {
     struct hub_fixture *f = hub_fixture_of(0);
     struct fake_node a = fake_node_alone(f);
+    uint64_t task;
 
-    fake_node_asks(f, &a, 1);
-    CHECK_EQUAL(1, hub_fixture_look(f)->tasks_doing);
+    fake_node_asks(f, &a, 2);
+    task = task_of(f, &a);
+    CHECK_EQUAL(2, hub_fixture_look(f)->tasks_doing);
     fake_node_hello(f, &a);
-    CHECK_EQUAL(0, hub_fixture_look(f)->tasks_doing);
+    CHECK_EQUAL(2, hub_fixture_look(f)->tasks_doing);
+    fake_node_claims(f, &a, task);
+    fake_node_asks(f, &a, 0);
+    CHECK_EQUAL(1, hub_fixture_look(f)->tasks_doing);
+    fake_node_reports(f, &a, task, true);
+    CHECK_EQUAL(1, hub_fixture_look(f)->tasks_done);
     hub_fixture_destroy(&f);
 }
 
@@ -216,6 +238,79 @@ static void ef_08_a_hub_that_resumes_goes_on_with_what_is_done(void)
     hub_fixture_destroy(&f);
 }
 
+/* A hub that was killed in epoch 0, of which it had saved nothing, and its
+ * nodes a and b, which say what they have. */
+static struct hub_fixture *killed(struct fake_node *a, struct fake_node *b)
+{
+    static const char state[] =
+        "run 7\nepoch 21474836480\nversion 2\nlineage 5\nchunk 4\n"
+        "exact 0 0 0\nbest 1 0.5\ntasks 4 0 0\nnode 1 1 1 0 0 a\n"
+        "node 1 2 1 0 0 b\n";
+    static const float theta[FIXTURE_ELEMENTS];
+    struct hub_fixture *f = hub_fixture_of(0);
+    struct fake_node *nodes[] = {a, b};
+    struct hub_saved saved = {
+        .schema = f->schema, .theta = theta, .state = state};
+    struct why why;
+
+    hub_fixture_open(f);
+    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    for (unsigned i = 0; i < 2; i++) {
+        *nodes[i] = fake_node_new(f, i ? "b" : "a");
+        nodes[i]->hello.node_low = 1 + i;
+        nodes[i]->hello.run = 7;
+        nodes[i]->hello.lineage = 5;
+        fake_node_comes_again(f, nodes[i]);
+    }
+    CHECK_EQUAL(START_GO, kept_centre_start(f, b));
+    return f;
+}
+
+static void ef_08_a_hub_that_was_killed_gives_out_what_no_node_has(void)
+{
+    struct fake_node a, b;
+    struct hub_fixture *f = killed(&a, &b);
+
+    fake_node_asks(f, &b, 4);
+    CHECK_EQUAL(0, fake_node_heard_count(f, &b, MSG_TASK));
+    fake_node_claims(f, &a, 1);
+    fake_node_reports(f, &a, 3, true);
+    CHECK_EQUAL(0, fake_node_heard_count(f, &b, MSG_TASK));
+    fake_node_asks(f, &a, 0);
+    CHECK_EQUAL(2, fake_node_heard_count(f, &b, MSG_TASK));
+    CHECK_EQUAL(3, hub_fixture_look(f)->tasks_doing);
+    CHECK_EQUAL(1, hub_fixture_look(f)->tasks_done);
+    fake_node_reports(f, &a, 1, true);
+    CHECK_EQUAL(2, hub_fixture_look(f)->tasks_done);
+    hub_fixture_destroy(&f);
+}
+
+static void who_says_nothing_is_not_waited_for_long(void)
+{
+    struct fake_node a, b;
+    struct hub_fixture *f = killed(&a, &b);
+
+    fake_node_asks(f, &b, 4);
+    fake_node_lives(f, &b, SECOND);
+    CHECK_EQUAL(0, fake_node_heard_count(f, &b, MSG_TASK));
+    fake_node_pings(f, &a, 1);
+    fake_node_lives(f, &b, 3 * SECOND);
+    CHECK_EQUAL(4, fake_node_heard_count(f, &b, MSG_TASK));
+    hub_fixture_destroy(&f);
+}
+
+static void who_is_lost_is_not_waited_for(void)
+{
+    struct fake_node a, b;
+    struct hub_fixture *f = killed(&a, &b);
+
+    fake_node_asks(f, &b, 4);
+    fake_node_claims(f, &a, 1);
+    fake_node_breaks(f, &a);
+    CHECK_EQUAL(3, fake_node_heard_count(f, &b, MSG_TASK));
+    hub_fixture_destroy(&f);
+}
+
 static void another_number_of_tasks_is_refused(void)
 {
     enum status status;
@@ -234,9 +329,12 @@ void add_hub_tasks_tests(CU_pSuite suite)
     TEST(without_tasks_nobody_is_given_one);
     TEST(who_has_yet_to_take_the_centre_waits);
     TEST(ed_02_a_lost_workers_task_returns_to_the_queue);
-    TEST(ef_08_a_new_session_of_a_node_begins_without_tasks);
+    TEST(ef_08_a_session_that_breaks_costs_a_node_no_task);
     TEST(ef_08_a_task_that_takes_too_long_goes_to_another_node);
     TEST(ef_08_the_run_ends_after_so_many_epochs);
     TEST(ef_08_a_hub_that_resumes_goes_on_with_what_is_done);
+    TEST(ef_08_a_hub_that_was_killed_gives_out_what_no_node_has);
+    TEST(who_says_nothing_is_not_waited_for_long);
+    TEST(who_is_lost_is_not_waited_for);
     TEST(another_number_of_tasks_is_refused);
 }

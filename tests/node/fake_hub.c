@@ -98,7 +98,7 @@ static void give_task(struct fake_hub *hub, struct effects *out)
 static void take_report(struct fake_hub *hub, const struct msg_report *report)
 {
     hub->reported++;
-    hub->done += report->done;
+    hub->done += report->what == TASK_REPORT_DONE;
 }
 
 static void answer(struct fake_hub *hub, const struct msg_chunk *chunk,

@@ -44,6 +44,7 @@ static struct node_fixture *node_fixture_at_work(void)
 {
     struct node_fixture *f = node_fixture_new();
 
+    f->welcome.tasks = 8;
     node_fixture_ready(f, 1);
     trainer_wants(f);
     hub_gives(f, 5);
@@ -103,7 +104,7 @@ static void ef_08_a_task_is_done_when_its_progress_is_merged(void)
     node_fixture_verdicts(f, 2, FIXTURE_CHUNKS - 1, 1, VERDICT_MERGED);
     CHECK_EQUAL(1, reports(f));
     CHECK_EQUAL(5, report(f)->task);
-    CHECK_EQUAL(1, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
     node_fixture_destroy(&f);
 }
 
@@ -119,7 +120,7 @@ static void what_was_not_merged_is_in_the_next_offer(void)
     node_fixture_offers(f, 2, 4);
     node_fixture_answers(f, 2, VERB_REBASE, 5);
     CHECK_EQUAL(1, reports(f));
-    CHECK_EQUAL(1, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
     node_fixture_destroy(&f);
 }
 
@@ -139,7 +140,7 @@ static void an_older_offer_must_be_merged_as_well(void)
     CHECK_EQUAL(0, reports(f));
     node_fixture_answers(f, 3, VERB_REBASE, 5);
     CHECK_EQUAL(1, reports(f));
-    CHECK_EQUAL(1, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
     node_fixture_destroy(&f);
 }
 
@@ -159,13 +160,13 @@ static void a_lost_gradient_spoils_its_task(void)
     trainer_finishes(f, 5, true);
     CHECK_EQUAL(1, reports(f));
     CHECK_EQUAL(5, report(f)->task);
-    CHECK_EQUAL(0, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_FAILED, report(f)->what);
     trainer_wants(f);
     trainer_finishes(f, 6, true);
     node_fixture_offers(f, 2, 3);
     node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     CHECK_EQUAL(6, report(f)->task);
-    CHECK_EQUAL(1, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
     node_fixture_destroy(&f);
 }
 
@@ -175,7 +176,7 @@ static void a_task_that_is_given_up_is_reported_at_once(void)
 
     trainer_finishes(f, 5, false);
     CHECK_EQUAL(1, reports(f));
-    CHECK_EQUAL(0, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_FAILED, report(f)->what);
     trainer_finishes(f, 5, true);
     trainer_finishes(f, 77, true);
     node_fixture_offers(f, 1, 3);
@@ -190,7 +191,7 @@ static void progress_that_is_thrown_away_gives_tasks_back(void)
 
     node_fixture_restarts(f, START_TAKE);
     CHECK_EQUAL(1, reports(f));
-    CHECK_EQUAL(0, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_FAILED, report(f)->what);
     trainer_finishes(f, 5, true);
     CHECK_EQUAL(1, reports(f));
     node_fixture_destroy(&f);
@@ -203,23 +204,104 @@ static void parameters_that_are_replaced_give_tasks_back(void)
     node_fixture_offers(f, 1, 3);
     node_fixture_answers(f, 1, VERB_REPLACE, 5);
     CHECK_EQUAL(1, reports(f));
-    CHECK_EQUAL(0, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_FAILED, report(f)->what);
     node_fixture_destroy(&f);
 }
 
-static void a_new_session_begins_without_tasks(void)
+/* Comes back after a break; the hub has merged its exchanges up to `merged`. */
+static void comes_back(struct node_fixture *f, uint64_t run, uint64_t life,
+                       uint64_t merged)
+{
+    node_fixture_breaks(f);
+    hand_forget(&f->hand);
+    node_fixture_connects(f);
+    f->welcome.run = run;
+    f->welcome.epoch = life << 32;
+    f->welcome.merged = merged;
+    node_fixture_welcomes(f, START_GO);
+}
+
+static void ef_08_a_new_session_is_told_what_the_node_has(void)
 {
     struct node_fixture *f = node_fixture_at_work();
 
     trainer_finishes(f, 5, true);
-    node_fixture_breaks(f);
-    node_fixture_connects(f);
-    node_fixture_welcomes(f, START_GO);
+    comes_back(f, f->welcome.run, 1, 0);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(5, report(f)->task);
+    CHECK_EQUAL(TASK_REPORT_HELD, report(f)->what);
+    CHECK_EQUAL(1, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    CHECK_EQUAL(1, node_fixture_sent(f, MSG_ROOM)->room.tasks);
     node_fixture_offers(f, 1, 3);
     node_fixture_answers(f, 1, VERB_REBASE, 5);
+    CHECK_EQUAL(2, reports(f));
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+/* Task 5 is done with exchange 1. */
+static struct node_fixture *node_fixture_with_one_done(void)
+{
+    struct node_fixture *f = node_fixture_at_work();
+
+    trainer_finishes(f, 5, true);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, 5);
+    node_fixture_applied(f, 1);
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
+    return f;
+}
+
+static void ef_08_a_hub_that_was_killed_is_told_again_what_is_done(void)
+{
+    struct node_fixture *f = node_fixture_with_one_done();
+
+    for (uint64_t life = 2; life < 4; life++) {
+        comes_back(f, f->welcome.run, life, 1);
+        CHECK_EQUAL(1, reports(f));
+        CHECK_EQUAL(5, report(f)->task);
+        CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
+    }
+    node_fixture_destroy(&f);
+}
+
+/* The centre is back at a version without exchange 1, which is given again. */
+static void ef_08_what_the_hub_lost_is_done_once_that_is_given_again(void)
+{
+    struct node_fixture *f = node_fixture_with_one_done();
+
+    comes_back(f, f->welcome.run, 2, 0);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(TASK_REPORT_HELD, report(f)->what);
+    node_fixture_offers(f, 2, 4);
+    CHECK_EQUAL(1, reports(f));
+    node_fixture_answers(f, 2, VERB_REBASE, 6);
+    CHECK_EQUAL(2, reports(f));
+    CHECK_EQUAL(5, report(f)->task);
+    CHECK_EQUAL(TASK_REPORT_DONE, report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+static void another_run_has_other_tasks(void)
+{
+    struct node_fixture *f = node_fixture_with_one_done();
+
+    trainer_finishes(f, 6, true);
+    comes_back(f, f->welcome.run + 1, 1, 0);
     CHECK_EQUAL(0, reports(f));
-    hand_wait(&f->hand, SECOND);
-    CHECK_EQUAL(3, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    CHECK_EQUAL(1, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    node_fixture_destroy(&f);
+}
+
+static void parameters_that_are_replaced_were_done_for_nothing(void)
+{
+    struct node_fixture *f = node_fixture_with_one_done();
+
+    node_fixture_offers(f, 2, 4);
+    node_fixture_answers(f, 2, VERB_REPLACE, 5);
+    node_fixture_applied(f, 2);
+    comes_back(f, f->welcome.run, 2, 2);
+    CHECK_EQUAL(0, reports(f));
     node_fixture_destroy(&f);
 }
 
@@ -258,7 +340,7 @@ static void no_more_are_held_than_there_is_room_for(void)
     CHECK(!node_fixture_sent(f, MSG_ROOM));
     hub_gives(f, 100);
     CHECK_EQUAL(100, report(f)->task);
-    CHECK_EQUAL(0, report(f)->done);
+    CHECK_EQUAL(TASK_REPORT_FAILED, report(f)->what);
     node_fixture_offers(f, 1, 3);
     node_fixture_answers(f, 1, VERB_REBASE, 5);
     CHECK_EQUAL(1 + NODE_MAX_TASKS, reports(f));
@@ -294,7 +376,11 @@ void add_node_tasks_tests(CU_pSuite suite)
     TEST(a_task_that_is_given_up_is_reported_at_once);
     TEST(progress_that_is_thrown_away_gives_tasks_back);
     TEST(parameters_that_are_replaced_give_tasks_back);
-    TEST(a_new_session_begins_without_tasks);
+    TEST(ef_08_a_new_session_is_told_what_the_node_has);
+    TEST(ef_08_a_hub_that_was_killed_is_told_again_what_is_done);
+    TEST(ef_08_what_the_hub_lost_is_done_once_that_is_given_again);
+    TEST(another_run_has_other_tasks);
+    TEST(parameters_that_are_replaced_were_done_for_nothing);
     TEST(the_last_offer_reports_before_the_goodbye);
     TEST(no_more_are_held_than_there_is_room_for);
     TEST(a_task_that_cannot_be_is_given_back);
