@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import linecache
+import os
 import sys
 from types import FrameType
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 
+from ._check_names import NO_PLACE, Names, key_of, place_behind
 from ._check_run import Birth, Watch, is_library
 from ._check_static import returned_lines
 from .errors import StarswitchError
@@ -33,24 +35,31 @@ def describe(watch: Watch) -> dict[str, Any]:
     trained = trained_roots(roots, births)
     scope = best_scope(births, trained)
     clock = find_clock(births)
+    thawed = {id(one): watch.thawed(one) for one in trained}
+    for one in trained:
+        watch.as_at_birth(one)
     found: dict[str, Any] = {
         "optimizers": [describe_optimizer(one, scope, watch) for one in births],
         "idle": len(idle) if births is not idle else 0,
         "clock": births.index(clock) if clock else -1,
-        "models": [describe_model(one, births, scope) for one in trained],
+        "models": [
+            {**describe_model(one, births, scope), "thawed": thawed[id(one)][:20]}
+            for one in trained
+        ],
         "others": [
             {"name": name_of(one, scope), "class": type(one).__name__}
             for one in roots
             if not any(one is other for other in trained)
         ],
         "loose": loose_parameters(births, trained),
-        "place": place_of(births, scope),
+        "what": what_to_attach(trained, scope),
+        "place": {} if scope is None else scope.describe(),
         "distributed": describe_group(),
         "cuda": torch.cuda.is_available(),
         "step_seconds": step_seconds(clock),
     }
     if trained:
-        found.update(try_attach(trained, clock, scope))
+        found.update(try_attach(trained, clock, scope, any(thawed.values())))
     return found
 
 
@@ -109,97 +118,80 @@ def step_seconds(clock: Birth | None) -> float:
 # ---- names and places ----
 
 
-def names_in(frame: FrameType) -> dict[str, Any]:
-    """Variables of a frame, and attributes of its `self`, by how they are
-    written there."""
-    variables = dict(frame.f_locals)
-    own = variables.get("self")
-    if own is not None and hasattr(own, "__dict__"):
-        variables.update({f"self.{k}": v for k, v in vars(own).items()})
-        for k, v in vars(own).get("_modules", {}).items():
-            variables[f"self.{k}"] = v
-    return variables
-
-
-def same(value: Any, thing: Any) -> bool:
-    if value is thing:
-        return True
-    kinds = (Module, torch.optim.Optimizer)
-    if not issubclass(type(value), kinds):
-        return False
-    return unwrap(value) is unwrap(thing)
-
-
-def name_in(frame: FrameType | None, thing: Any) -> str:
-    """How a thing is written in a frame, rather than what is inside it, as a
-    model in DDP; an attribute of `self` rather than a variable, as other
-    functions know that, too. "": not at all."""
-    if frame is None:
-        return ""
-    names = [
-        (name, value)
-        for name, value in names_in(frame).items()
-        if not name.startswith("_") and same(value, thing)
-    ]
-    names.sort(key=lambda one: (one[1] is not thing, not one[0].startswith("self.")))
-    return names[0][0] if names else ""
-
-
 def frames_of(births: list[Birth]) -> list[tuple[FrameType, int]]:
     return [pair for one in births for pair in one.frames]
 
 
-def best_scope(births: list[Birth], models: list[Module]) -> FrameType | None:
+class Scope:
+    """The function that the lines are added to, and where."""
+
+    def __init__(self, frame: FrameType, births: list[Birth]) -> None:
+        self.frame = frame
+        lines = [line for one, line in frames_of(births) if one is frame]
+        self.line = max(lines)
+        many = lines.count(self.line) > 1
+        self.behind, self.indent = place_behind(frame, self.line, many)
+        self.behind = max(self.behind, self.line)
+        self.names = Names(frame, self.behind)
+
+    def describe(self) -> dict[str, Any]:
+        code = self.frame.f_code
+        own = self.frame.f_locals.get("self")
+        return {
+            "file": code.co_filename,
+            "line": self.behind,
+            "indent": self.indent,
+            "function": "" if code.co_name == "<module>" else code.co_name,
+            "first": code.co_firstlineno,
+            "self": 0 if own is None else id(own),
+            "numbers": numbers_of(self.frame),
+        }
+
+
+def numbers_of(frame: FrameType) -> dict[str, int]:
+    """A function's arguments that are whole numbers, such as a rank."""
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount]
+    found = {name: frame.f_locals.get(name) for name in names}
+    return {name: n for name, n in found.items() if type(n) is int}
+
+
+def best_scope(births: list[Birth], models: list[Module]) -> Scope | None:
     """The innermost frame that made the optimizers and knows all by name; one
     that only returns them has no place for a further line."""
     things = [*models, *[one.optimizer for one in births[:4]]]
     best, most = None, -1
     returned: dict[str, set[int]] = {}
+    looked: set[int] = set()
     for frame, line in frames_of(births):
         file = frame.f_code.co_filename
         if file not in returned:
             returned[file] = returned_lines("".join(linecache.getlines(file)))
-        if line in returned[file]:
+        if line in returned[file] or frame.f_code.co_name in NO_PLACE:
             continue
-        known = sum(bool(name_in(frame, one)) for one in things)
+        if id(frame) in looked:
+            continue
+        looked.add(id(frame))
+        scope = Scope(frame, births)
+        known = sum(bool(scope.names.of(one)) for one in things)
         if known > most:
-            best, most = frame, known
+            best, most = scope, known
     return best
 
 
-def name_of(thing: Any, scope: FrameType | None) -> str:
-    name = name_in(scope, thing)
-    if name:
-        return name
-    main = sys.modules["__main__"].__dict__
-    for key, value in main.items():
-        if same(value, thing) and not key.startswith("_"):
-            return key
-    return ""
-
-
-def place_of(births: list[Birth], scope: FrameType | None) -> dict[str, Any]:
-    """The last line that made an optimizer, in the scope that knows the names."""
-    lines = [line for frame, line in frames_of(births) if frame is scope]
-    if scope is None or not lines:
-        return {}
-    name = scope.f_code.co_name
-    return {
-        "file": scope.f_code.co_filename,
-        "line": max(lines),
-        "function": "" if name == "<module>" else name,
-    }
+def name_of(thing: Any, scope: Scope | None) -> str:
+    return "" if scope is None else scope.names.of(thing)
 
 
 # ---- descriptions ----
 
 
 def describe_optimizer(
-    birth: Birth, scope: FrameType | None, watch: Watch
+    birth: Birth, scope: Scope | None, watch: Watch
 ) -> dict[str, Any]:
     one = birth.optimizer
     groups = one.param_groups
-    made = [line for frame, line in birth.frames if frame is scope]
+    made = [line for frame, line in birth.frames if scope and frame is scope.frame]
     return {
         "name": name_of(one, scope),
         "class": type(one).__name__,
@@ -216,8 +208,12 @@ def describe_optimizer(
     }
 
 
+def is_shared(tensor: Any) -> bool:
+    return bool(tensor.is_shared())
+
+
 def describe_model(
-    model: Module, births: list[Birth], scope: FrameType | None
+    model: Module, births: list[Birth], scope: Scope | None
 ) -> dict[str, Any]:
     moved: set[int] = set().union(*(ids_of(one) for one in births))
     every = list(model.named_parameters(remove_duplicate=False))
@@ -256,6 +252,7 @@ def describe_model(
             for name, p in every
             if type(p).__name__ in ("DTensor", "FlatParameter")
         ][:3],
+        "shared": any(p.device.type == "cpu" and is_shared(p) for p in single),
         "compiled": hasattr(model, "_orig_mod"),
         "devices": sorted({str(p.device) for p in single}),
     }
@@ -272,20 +269,36 @@ def describe_group() -> dict[str, Any]:
 
     if not (group.is_available() and group.is_initialized()):
         return {}
-    return {"backend": str(group.get_backend()), "size": group.get_world_size()}
+    return {
+        "backend": str(group.get_backend()),
+        "size": group.get_world_size(),
+        "local": "LOCAL_RANK" in os.environ,
+    }
 
 
-def model_names(models: list[Module], scope: FrameType | None) -> list[str]:
+def model_names(models: list[Module], scope: Scope | None) -> list[str]:
     """A key for each model of a dict: a variable's last word, or its class."""
     names: list[str] = []
     for i, one in enumerate(models):
-        name = name_of(one, scope).split(".")[-1] or type(one).__name__.lower()
+        name = key_of(name_of(one, scope)) or type(one).__name__.lower()
         names.append(name if name not in names else f"{name}{i}")
     return names
 
 
+def what_to_attach(models: list[Module], scope: Scope | None) -> str:
+    """How attach's first argument is written; "": one of them has no name there."""
+    names = [name_of(one, scope) or name_of(unwrap(one), scope) for one in models]
+    if len(models) < 2 or scope is None:
+        return names[0] if names else ""
+    whole = scope.names.of_dict(models)
+    if whole or not all(names):
+        return whole
+    pairs = zip(model_names(models, scope), names, strict=True)
+    return "{" + ", ".join(f'"{key}": {name}' for key, name in pairs) + "}"
+
+
 def try_attach(
-    models: list[Module], clock: Birth | None, scope: FrameType | None
+    models: list[Module], clock: Birth | None, scope: Scope | None, everything: bool
 ) -> dict[str, Any]:
     """What attach would make of them: what would travel, or why nothing can. It
     is not called itself, as it would begin to look for a hub."""
@@ -293,8 +306,9 @@ def try_attach(
     names = [""] if len(models) == 1 else keys
     plain = {key: unwrap(one) for key, one in zip(names, models, strict=True)}
     optimizer = None if clock is None else unwrap(clock.optimizer)
+    kind = "all" if everything else "trainable"
     try:
-        parameters = TorchParameters(plain, optimizer, "trainable", "average")
+        parameters = TorchParameters(plain, optimizer, kind, "average")
     except (StarswitchError, ValueError, TypeError, RuntimeError) as error:
         return {"keys": keys, "refused": f"{type(error).__name__}: {error}"}
     moved = parameters.described

@@ -18,7 +18,8 @@ class Line:
 
 @dataclass
 class Result:
-    """What is said of a script. verdict: "works", "will not" or "not known"."""
+    """What is said of a script. verdict: "works", "will not", "fails" (by itself,
+    without starswitch) or "not known"."""
 
     script: str
     verdict: str = "not known"
@@ -104,6 +105,8 @@ def write(result: Result) -> list[str]:
         tail = f"attached at line {at}" if at else "it attaches"
     elif verdict == "works":
         tail = "add these lines" if result.lines else "see the notes"
+    elif verdict == "fails":
+        tail = "the script, by itself; mend that first"
     else:
         tail = ""
     out.append("")
@@ -112,13 +115,14 @@ def write(result: Result) -> list[str]:
         out += wrapped("  - ", one)
     if result.lines:
         if verdict != "works":
-            out.append("  as far as its text shows, it would take these lines:")
+            shows = "its text" if not result.models else "its run"
+            out.append(f"  as far as {shows} shows, it would take these lines:")
         for add in result.lines:
             where = f"{add.file}, behind line {add.after}"
             if not add.after:
                 where = f"{add.file}"
             out.append(f"  {where}:")
-            out.append(f"      {add.text}")
+            out += [f"      {text}" for text in add.text.splitlines()]
     if result.notes:
         out.append("")
         out.append("notes")

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -25,6 +26,8 @@ from typing import Any
 
 # Of the optimizer that makes most steps, until the others are not waited for.
 UNEVEN = 4
+
+SNAPSHOTS = 8  # optimizers at whose birth all modules are looked at
 
 LATE = 30.0  # seconds behind the time limit at which a process ends itself
 LOOK = 0.25  # seconds between two looks at whether its parent is there
@@ -41,7 +44,9 @@ class Birth:
         self.frames = frames
         self.steps = 0
         self.times: list[float] = []
-        self.lines: list[tuple[str, int, str]] = []
+        # Of the first step, innermost first: file, line, function, where that
+        # begins, and id() of its `self`.
+        self.lines: list[tuple[str, int, str, int, int]] = []
         self.in_backward = False
         self.scaler = False
         self.framework = ""
@@ -89,6 +94,8 @@ class Watch:
         self.seeds: list[int] = []
         self.attached: list[dict[str, Any]] = []
         self.processes: list[str] = []
+        # Each parameter as the newest optimizer's birth found it: it trains.
+        self.trains: dict[int, tuple[weakref.ref[Any], bool]] = {}
         self.begun = time.monotonic()
         self.reported = False
         self.looking = False
@@ -142,8 +149,41 @@ class Watch:
             birth = Birth(optimizer, self._of_script(3))
             self.births[id(optimizer)] = birth
         birth.groups = len(optimizer.param_groups)
+        if len(self.births) <= SNAPSHOTS:
+            self.note_frozen()
         if any(is_lazy(p) for group in optimizer.param_groups for p in group["params"]):
             birth.lazy = type(optimizer).__name__
+
+    def note_frozen(self) -> None:
+        """Which parameters of all modules train now."""
+        import torch
+
+        self.trains.clear()
+        for one in gc.get_objects():
+            if issubclass(type(one), torch.nn.Module):
+                for p in one.__dict__.get("_parameters", {}).values():
+                    if p is not None:
+                        self.trains[id(p)] = (weakref.ref(p), p.requires_grad)
+
+    def _trained(self, p: Any) -> bool | None:
+        """Whether a parameter was trained when the newest optimizer was made."""
+        ref, trained = self.trains.get(id(p), (None, None))
+        return trained if ref is not None and ref() is p else None
+
+    def thawed(self, model: Any) -> list[str]:
+        """Parameters that were frozen then and train now."""
+        return [
+            name
+            for name, p in model.named_parameters()
+            if p.requires_grad and self._trained(p) is False
+        ]
+
+    def as_at_birth(self, model: Any) -> None:
+        """What trains is as it was then, which is as attach finds it."""
+        for p in model.parameters():
+            trained = self._trained(p)
+            if trained is not None and p.is_leaf and p.requires_grad != trained:
+                p.requires_grad_(trained)
 
     def _line(self) -> int:
         for frame, line in self._of_script(4):
@@ -223,7 +263,11 @@ class Watch:
             if module.endswith("grad_scaler"):
                 birth.scaler = True
             if not is_library(one.f_code.co_filename):
-                birth.lines.append((one.f_code.co_filename, one.f_lineno, name))
+                own = one.f_locals.get("self")
+                begins, mine = one.f_code.co_firstlineno, 0 if own is None else id(own)
+                birth.lines.append(
+                    (one.f_code.co_filename, one.f_lineno, name, begins, mine)
+                )
         if not birth.lines:
             birth.in_backward = True  # on the thread of a GPU's backward
 
@@ -299,7 +343,8 @@ class Watched:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         begin_child()
-        return self.target(*args, **options)
+        assert _watch is not None
+        return reporting(_watch, lambda: self.target(*args, **options))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "target":
@@ -326,28 +371,38 @@ def stand_still() -> None:
         time.sleep(3600)
 
 
-def run_script(watch: Watch, script: str, code: CodeType) -> None:
-    """Runs it as Python would; reports why it ended."""
-    module = ModuleType("__main__")
-    module.__dict__.update(__file__=script, __builtins__=__builtins__)
-    sys.modules["__main__"] = module
+def reporting(watch: Watch, act: Callable[[], Any]) -> Any:
+    """Does it; where it raises or exits, that is reported and goes on its way."""
     try:
-        exec(code, module.__dict__)
+        return act()
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if isinstance(end.code, str):
-            sys.stderr.write(end.code + "\n")
         watch.report("exit", status=status)
+        raise
     except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [one for one in frames if not is_library(one.filename)]
-        sys.stderr.write("".join(traceback.format_exception(error)))
         watch.report(
             "raised",
             error=f"{type(error).__name__}: {error}".rstrip(": "),
             kind=type(error).__name__,
             at=[[one.filename, one.lineno, one.name] for one in own[-1:]],
         )
+        raise
+
+
+def run_script(watch: Watch, script: str, code: CodeType) -> None:
+    """Runs it as Python would; reports why it ended."""
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=script, __builtins__=__builtins__)
+    sys.modules["__main__"] = module
+    try:
+        reporting(watch, lambda: exec(code, module.__dict__))
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            sys.stderr.write(end.code + "\n")
+    except BaseException as error:
+        sys.stderr.write("".join(traceback.format_exception(error)))
     else:
         watch.report("ended")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 # Optimizers that torch and the usual packages name so.
@@ -91,6 +91,8 @@ class Text:
     attached: list[int] = field(default_factory=list)
     reported: list[int] = field(default_factory=list)
     loads: list[Statement] = field(default_factory=list)
+    thaws: list[int] = field(default_factory=list)  # once it trains
+    everything: bool = False  # it attaches with params="all"
     models: list[str] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
     imports_end: int = 0
@@ -212,9 +214,15 @@ class _Reader(ast.NodeVisitor):
             self._backward(node)
         elif last == "attach" and owner in ("", "starswitch"):
             text.attached.append(node.lineno)
+            text.everything |= any(
+                one.arg == "params"
+                and isinstance(one.value, ast.Constant)
+                and one.value.value == "all"
+                for one in node.keywords
+            )
         elif last == "report" and "link" in owner:
             text.reported.append(node.lineno)
-        elif last in ("load_state_dict", "prepare"):
+        elif last in ("load_state_dict", "prepare", "add_param_group"):
             text.loads.append(self._here(node, ast.unparse(node.func)))
         elif owner == "sys" and last == "exit":
             text.marks.setdefault("exit", []).append(node.lineno)
@@ -269,6 +277,93 @@ def returned_lines(source: str) -> set[int]:
     }
 
 
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+
+
+def _thaws(node: ast.AST) -> bool:
+    """Whether it lets a parameter train that did not."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "add_param_group":
+            return True
+        if node.func.attr != "requires_grad_":
+            return False
+        given = [*node.args, *(one.value for one in node.keywords)]
+        return not any(isinstance(v, ast.Constant) and not v.value for v in given)
+    return (
+        isinstance(node, ast.Assign)
+        and any(
+            isinstance(one, ast.Attribute) and one.attr == "requires_grad"
+            for one in node.targets
+        )
+        and not (isinstance(node.value, ast.Constant) and not node.value.value)
+    )
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when it does: not what is in functions that it defines."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield child
+            yield from _inside(child)
+
+
+class _Acts:
+    """Which of a script's functions do something, by themselves or by what they
+    call; functions are known by their last word."""
+
+    def __init__(self, scopes: list[Scope], does: Callable[[ast.AST], bool]) -> None:
+        self._does = does
+        self._names: set[str] = set()
+        functions = [one for one in scopes if not isinstance(one, ast.Module)]
+        while True:
+            known = len(self._names)
+            for one in functions:
+                if any(self.acts(node) for node in _inside(one)):
+                    self._names.add(one.name)
+            if len(self._names) == known:
+                return
+
+    def acts(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            words = _words(node.func)
+            if words and words[-1] in self._names:
+                return True
+        return self._does(node)
+
+
+def late_thaws(tree: ast.Module, steps: set[int]) -> list[int]:
+    """Lines that let parameters train once the script has begun to: in a loop
+    that steps, or behind a step in the same function. steps: lines of steps."""
+    scopes: list[Scope] = [tree]
+    scopes += [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+
+    def does_step(node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and node.lineno in steps
+
+    stepping, thawing = _Acts(scopes, does_step), _Acts(scopes, _thaws)
+    found: set[int] = set()
+    for scope in scopes:
+        nodes = list(_inside(scope))
+        at = [one.lineno for one in nodes if stepping.acts(one)]  # type: ignore[attr-defined]
+        loops = [
+            (one.lineno, one.end_lineno or one.lineno)
+            for one in nodes
+            if isinstance(one, (ast.For, ast.While))
+            and any(stepping.acts(inner) for inner in _inside(one))
+        ]
+        for one in nodes:
+            if not thawing.acts(one) or not at:
+                continue
+            line = one.lineno  # type: ignore[attr-defined]
+            if line > min(at) or any(a <= line <= b for a, b in loops):
+                found.add(line)
+    return sorted(found)
+
+
 def _simple(tree: ast.AST) -> Iterator[ast.stmt]:
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not hasattr(node, "body"):
@@ -287,4 +382,6 @@ def read(source: str, name: str) -> Text:
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             text.ends[line] = max(text.ends.get(line, 0), node.end_lineno or line)
     _Reader(text).visit(tree)
+    steps = {one.line for one in text.steps}
+    text.thaws = late_thaws(tree, steps) if steps else []
     return text

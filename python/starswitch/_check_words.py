@@ -39,6 +39,7 @@ class Judge:
         self.text = text
         self.run = run
         self.best: dict[str, Any] = run.best if run else {}
+        self.everything = False  # params="all" is needed
         self.result = Result(options.script, nodes=options.nodes, mbit=options.mbit)
 
     def judge(self) -> Result:
@@ -79,13 +80,69 @@ class Judge:
             self.fail("the optimizer's parameters are in no module: nothing to attach")
         elif "refused" in best:
             self.refused(best["refused"])
+        self.find_failure()
+        self.find_thaws()
         self.find_every()
         self.note_models()
         self.note_optimizers()
         self.note_processes()
         self.note_data()
-        if result.verdict == "works":
+        if result.verdict in ("works", "fails"):
             self.find_lines()
+
+    # ---- what happens later than attach ----
+
+    def failure(self) -> dict[str, Any]:
+        """The report of the process in which the script came to an error."""
+        reports = self.run.reports if self.run else []
+        for one in reports:
+            if one["reason"] == "raised":
+                return one
+        ends = [one for one in reports if one["reason"] == "exit" and one["status"]]
+        return ends[0] if ends else {}
+
+    def find_failure(self) -> None:
+        """Of a script that fails by itself, behind its first step."""
+        said = self.failure()
+        if not said or self.result.verdict != "works":
+            return
+        assert self.run is not None
+        self.result.output = self.run.tail
+        steps = max(one["steps"] for one in self.result.optimizers)
+        behind = f"behind {some_steps(steps)} of its optimizer"
+        if said["reason"] == "exit":
+            self.fail(f"it exits with {said['status']} by itself, {behind}", "fails")
+        else:
+            at = place_text(said.get("at", []), self)
+            self.fail(
+                f"it raises by itself, {behind}{at}: {said['error']}; what is said "
+                "here is as far as it came",
+                "fails",
+            )
+
+    def find_thaws(self) -> None:
+        """Parameters that are frozen at attach and trained later: attach leaves
+        them out, and the node trains alone from then on, unless all travel."""
+        result, text = self.result, self.text
+        thawed = [name for one in result.models for name in one["thawed"]]
+        frozen = sum(one["frozen"] for one in result.models)
+        self.everything = bool(frozen and (thawed or text.thaws))
+        if not self.everything:
+            return
+        if thawed:
+            what = f"{some(thawed)} are frozen where attach stands and trained later"
+        else:
+            what = f"line {text.thaws[0]} lets frozen parameters train later"
+        if result.attached and not text.everything:
+            self.fail(
+                f"{what}: from then on the node trains alone; give attach "
+                '(line {}) params="all"'.format(result.attached[0])
+            )
+        elif not result.attached:
+            self.note(
+                f'{what}: params="all" lets them travel from the beginning, without '
+                "which the node would train alone from then on"
+            )
 
     def refused(self, why: str) -> None:
         self.fail(f"attach refuses it: {why.split(': ', 1)[-1]}")
@@ -105,7 +162,7 @@ class Judge:
     def note_models(self) -> None:
         for one in self.result.models:
             name = one["name"] or one["class"]
-            if one["frozen"]:
+            if one["frozen"] and not (self.everything or self.text.everything):
                 kinds = ", ".join(one["frozen_kinds"])
                 self.note(
                     f"{name}: {one['frozen']:,} parameters are frozen ({kinds}) and "
@@ -156,10 +213,10 @@ class Judge:
                 f"{len(result.optimizers)} optimizers (steps: {counts}): an iteration "
                 "is a step of the one that attach is given"
             )
-        if any(one["grew"] for one in result.optimizers):
+        if any(one["grew"] for one in result.optimizers) and not self.everything:
             self.note(
-                "parameter groups are added later: what they hold must be "
-                "trainable when attach is called"
+                "parameter groups are added later: what they hold must be in the "
+                'model when attach is called, and train then, or params="all"'
             )
         if any(one["scaler"] for one in result.optimizers):
             self.note("a GradScaler: a step that it leaves out is no iteration")
@@ -176,14 +233,78 @@ class Judge:
         group = self.best.get("distributed", {})
         if self.run.one_rank:
             self.note("it was run as the only one of its ranks (WORLD_SIZE=1)")
-        if len(stepped) > 1 or group:
+        alone = self.processes_alone()
+        if alone:
+            self.note_alone(alone, len(stepped))
+        elif len(stepped) > 1 or group:
             self.note(
                 f"{max(len(stepped), 1)} processes step: those of one PC are one "
-                "node, and attach in each of them finds out by LOCAL_RANK"
+                "node, and attach in each of them finds out by DDP's process group, "
+                "or by LOCAL_RANK"
             )
         started = self.best.get("processes", [])
         if started and len(stepped) <= 1 and not group:
             self.note(f"it starts processes ({some(started)}); attach where it trains")
+
+    def processes_alone(self) -> str:
+        """Of several processes that step and that attach cannot tell to be one
+        node: "copies", each has a model of its own; "shared", one model is in
+        their common memory; "ranks", of a process group without DDP. "": no."""
+        assert self.run is not None
+        stepped = [one for one in self.run.reports if one["reason"] == "steps"]
+        models = self.result.models
+        if len(stepped) < 2 or not models:
+            return ""
+        group = self.best.get("distributed", {})
+        if group:
+            ddp = any(one["wrapper"] for one in models)
+            return "" if ddp or group["local"] else "ranks"
+        if not self.rank_name():
+            return "unnamed"
+        return "shared" if any(one["shared"] for one in models) else "copies"
+
+    def rank_name(self) -> str:
+        """The argument that tells the processes apart where attach stands."""
+        assert self.run is not None
+        places = [
+            one.get("place", {}).get("numbers", {})
+            for one in self.run.reports
+            if one["reason"] == "steps"
+        ]
+        for name in places[0]:
+            values = [one.get(name) for one in places]
+            if len(set(values)) == len(values) and None not in values:
+                return str(name)
+        return ""
+
+    def note_alone(self, alone: str, count: int) -> None:
+        begin = f"{count} processes step"
+        name = self.rank_name()
+        if alone == "shared":
+            self.note(
+                f"{begin} on one model in their common memory: one of them attaches, "
+                f"that with {name} 0, and its steps are the iterations; what comes "
+                "from the hub reaches all"
+            )
+            return
+        if alone == "ranks":
+            self.note(
+                f"{begin} in a process group, without DDP and without LOCAL_RANK: "
+                "attach takes each for a node, which sends and receives all. Give "
+                "attach the model in DDP, or set os.environ LOCAL_RANK (this "
+                "process's number) and LOCAL_WORLD_SIZE (how many) before attach: "
+                "then they are one node"
+            )
+            return
+        how = "attach(..., name=...) another one in each of them"
+        if alone == "copies":
+            how = f"hence name= with {name}"
+        self.note(
+            f"{begin}, each with a model of its own and without a process group: each "
+            "is a node, which sends and receives all by itself, and wants a name of "
+            f"its own, {how}: of one STARSWITCH_NAME only the newest would stay. A "
+            "process group and DDP around the model would make them one node"
+        )
 
     def note_data(self) -> None:
         loaders = [one for one in self.best.get("loaders", []) if one["line"]]
@@ -228,40 +349,74 @@ class Judge:
     def lines_for(
         self, file: str, place: dict[str, Any], clock: dict[str, Any]
     ) -> None:
-        line = place["line"]
-        source, ends, _, loads = self.of_file(file)
-        after = ends.get(line, line)
+        source = self.of_file(file)[0]
+        after = self.attach_line(file, place)
         lazy = any(one["lazy"] for one in self.result.optimizers)
-        for one in loads:
-            # What is loaded or prepared further down in the same function.
-            same = one.scope.split(".")[-1] == place["function"]
-            if same and indent_at(source, one.line) == indent_at(source, line):
-                after = max(after, one.end)
-        names = [
-            one["name"] or key
-            for one, key in zip(self.result.models, self.best["keys"], strict=False)
-        ]
-        what = names[0]
-        if len(names) > 1:
-            pairs = zip(self.best["keys"], names, strict=False)
-            what = "{" + ", ".join(f'"{k}": {n}' for k, n in pairs) + "}"
-        given = "" if self.in_backward() else f", {clock['name'] or 'optimizer'}"
-        indent = indent_at(source, line)
-        link = "self.link" if names[0].startswith("self.") else "link"
+        what = self.best["what"]
+        if not what or not (clock["name"] or self.in_backward()):
+            missing = [
+                f"the {one['class']}"
+                for one in [*self.result.models, clock]
+                if not one["name"]
+            ]
+            self.note(
+                f"attach(model, optimizer) stands behind line {after} of "
+                f"{self.shown(file)}, where {some(missing)} has no name that a line "
+                "could say: give it one"
+            )
+            return
+        given = "" if self.in_backward() else f", {clock['name']}"
+        if self.everything:
+            given += ', params="all"'
+        indent = indent_at(source, place["indent"])
+        own = what.lstrip('{"').startswith("self.") or ": self." in what
+        link = "self.link" if own else "link"
         shown = self.shown(file)
         add = self.result.lines.append
+        alone = self.processes_alone()
+        if alone == "copies":
+            add(Line(shown, self.import_line(file), "import socket"))
+            name = self.rank_name()
+            given += f', name=f"{{socket.gethostname()}}-{{{name}}}"'
         add(Line(shown, self.import_line(file), "import starswitch"))
-        add(Line(shown, after, f"{indent}{link} = starswitch.attach({what}{given})"))
+        call = f"starswitch.attach({what}{given})"
+        if alone == "shared":
+            call = f"if {self.rank_name()} == 0:\n{indent}    {link} = {call}"
+            add(Line(shown, after, f"{indent}{call}"))
+            return
+        add(Line(shown, after, f"{indent}{link} = {call}"))
         if lazy:
             self.note("lazy modules: run one batch through the model before attach")
-        self.report_line(clock, link, place["function"])
+        self.report_line(clock, link, place)
 
-    def report_line(self, clock: dict[str, Any], link: str, function: str) -> None:
+    def attach_line(self, file: str, place: dict[str, Any]) -> int:
+        """Behind what makes the optimizer, and behind what loads or prepares it
+        further down in the same function, before that begins to train."""
+        source, ends, _, loads = self.of_file(file)
+        after: int = ends.get(place["line"], place["line"])
+        trains = [
+            one[1]
+            for optimizer in self.result.optimizers
+            for one in optimizer["lines"]
+            if one[0] == file and one[3] == place["first"]
+            if (one[2] == place["function"]) or not place["function"]
+        ]
+        until = min([line for line in trains if line > after], default=len(source))
+        for one in loads:
+            here = one.scope.split(".")[-1] == place["function"]
+            indent = indent_at(source, one.line) == indent_at(source, place["indent"])
+            if here and indent and one.line < until:
+                after = max(after, one.end)
+        return after
+
+    def report_line(
+        self, clock: dict[str, Any], link: str, place: dict[str, Any]
+    ) -> None:
         """Behind the clock's step, which is where the script calls it."""
         steps = [one for one in clock["lines"] if not one[0].startswith("<")]
         if not steps:
             return
-        file, line = steps[0][0], steps[0][1]
+        file, line, function, first, own = steps[0]
         source, ends, losses, _ = self.of_file(file)
         near = [one for one in losses if abs(one.line - line) < 60]
         if self.in_backward():
@@ -276,12 +431,18 @@ class Judge:
             return
         else:
             text = f"{indent_at(source, line)}{link}.report(loss={loss})"
+        if link == "self.link":
+            known = own == place["self"]
+        else:
+            known = file == place["file"] and (
+                not place["function"] or first == place["first"]
+            )
         if loss and self.in_backward():
             text += f"; {link}.step()"
-        elif link == "link" and function not in ("", steps[0][2]):
+        elif not known:
             self.note(
                 f"link.report(loss={loss}) behind line {ends.get(line, line)} is for "
-                f"the hub's table, and optional: give link to {steps[0][2]}() for it"
+                f"the hub's table, and optional: give link to {function}() for it"
             )
             return
         self.result.lines.append(Line(self.shown(file), ends.get(line, line), text))
@@ -356,7 +517,8 @@ class Judge:
                 "with DDP"
             )
             return
-        result.verdict = "not known"
+        if result.verdict != "fails":
+            result.verdict = "not known"
         if self.run is None and text.optimizers and text.steps:
             result.verdict = "works"
             result.seen = "read, not run"
@@ -409,6 +571,11 @@ class Judge:
         for mark, note in notes.items():
             if mark in marks:
                 self.note(note.format(marks[mark][0]))
+        if self.text.thaws:
+            self.note(
+                f"line {self.text.thaws[0]} lets parameters train once it has begun: "
+                'where they are frozen at attach, that needs params="all"'
+            )
         if len(self.text.optimizers) > 1:
             self.note(
                 "several optimizers: an iteration is a step of the one that "
@@ -442,7 +609,7 @@ class Judge:
                 f"{best['error'].split(': ', 1)[-1]}{at}: install it where check runs"
             )
         elif reason == "raised":
-            result.why.append(f"it raises before its first step{at}: {best['error']}")
+            self.fail(f"it raises before its first step{at}: {best['error']}", "fails")
         elif reason == "exit":
             hint = ""
             if best["status"] == 2:
@@ -497,6 +664,10 @@ def place_text(at: list[Any], judge: Judge) -> str:
     file, line, function = at[0]
     where = f" ({judge.shown(file)}, line {line}"
     return where + (")" if function == "<module>" else f", in {function})")
+
+
+def some_steps(count: int) -> str:
+    return "a step" if count == 1 else f"{count} steps"
 
 
 def status_text(status: int) -> str:

@@ -7,7 +7,8 @@ script writes before its third step, it writes; what it would do at its end, suc
 as saving a model, it does not.
 
 Exit codes: 0 it works, or will with the lines named; 1 it will not, or could not
-be seen to; 64 the command is wrong.
+be seen to; 2 the script fails by itself: it raises, or it has made a step and exits
+with an error; 64 the command is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from typing import IO, Any, NoReturn
 from . import _check_report, _check_static, _check_words
 from ._check_static import Text
 
-WORKS, FAILS, USAGE = 0, 1, 64
+WORKS, NOT, FAILS, USAGE = 0, 1, 2, 64
+CODES = {"works": WORKS, "fails": FAILS}
 
 GRACE = 10.0  # seconds that a report may take after the time limit
 OTHERS = 1.0  # seconds that other processes of the script have to report, too
@@ -71,7 +73,8 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "third optimizer step, without a hub.",
         usage="%(prog)s [OPTIONS] SCRIPT [-- ARGUMENT...]",
         epilog="Exit codes: 0 it works, or will with the lines named; 1 it will "
-        "not, or could not be seen to; 64 the command is wrong.",
+        "not, or could not be seen to; 2 the script fails by itself; 64 the command is "
+        "wrong.",
     )
     parser.add_argument("script", metavar="SCRIPT", help="a Python file that trains")
     parser.add_argument(
@@ -252,7 +255,7 @@ def main(argv: list[str] | None = None) -> int:
         print(said, flush=True)
     except BrokenPipeError:  # who reads has read enough, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return WORKS if result.verdict == "works" else FAILS
+    return CODES.get(result.verdict, NOT)
 
 
 if __name__ == "__main__":

@@ -88,10 +88,52 @@ def check(tmp_path: Path) -> Checker:
     return Checker(tmp_path)
 
 
+def test_a_script_that_raises_behind_a_step_fails_by_itself(check: Checker) -> None:
+    done = check.run(PLAIN.replace("zero_grad()", "zero_grad(*[1] * (step // 2) * 2)"))
+    assert (done.code, done.verdict) == (2, "fails")
+    assert done.says("behind 2 steps of its optimizer (train.py, line 11)", "why")
+    assert done.says("TypeError", "why")
+    assert done.lines[9] == "link = starswitch.attach(model, optimizer)"
+    assert any("TypeError" in one for one in done.said["output"])
+    (check.folder / "train.py").write_text(PLAIN.replace("1000", "2") + "exit(3)\n")
+    text = check.command("train.py")
+    assert text.code == 2
+    assert "fails: the script, by itself" in text.out
+    assert "exits with 3 by itself, behind 2 steps" in text.out
+    assert "as far as its run shows" in text.out
+
+
+def test_a_script_that_ends_after_a_step_works(check: Checker) -> None:
+    for end in ("", "exit(0)\n"):
+        done = check.run(PLAIN.replace("1000", "1") + end)
+        assert (done.code, done.verdict) == (0, "works")
+
+
+def test_a_child_that_raises_is_heard(check: Checker) -> None:
+    done = check.run(
+        """\
+        import torch
+        import torch.multiprocessing as mp
+
+        def train(rank):
+            model = torch.nn.Linear(2, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            model(torch.randn(4, 2)).sum().backward()
+            optimizer.step()
+            raise KeyError(rank)
+
+        if __name__ == "__main__":
+            mp.spawn(train, nprocs=2)
+        """
+    )
+    assert (done.code, done.verdict) == (2, "fails")
+    assert done.says("behind a step of its optimizer", "why")
+
+
 def with_lines(script: str, lines: list[dict[str, Any]]) -> str:
     """The script with the lines added where check says."""
     out = script.splitlines()
-    for one in sorted(lines, key=lambda line: -int(line["after"])):
+    for one in sorted(lines[::-1], key=lambda line: -int(line["after"])):
         out.insert(one["after"], one["text"])
     return "\n".join(out) + "\n"
 
@@ -418,8 +460,15 @@ def test_processes_that_the_script_starts_are_watched(
         """
     )
     assert done.code == 0
-    assert done.lines[6] == "link = starswitch.attach(model, optimizer)"
-    assert done.says("2 processes step")
+    texts = [one["text"].strip() for one in done.said["lines"]]
+    assert texts == [
+        "import socket",
+        "import starswitch",
+        "link = starswitch.attach(model, optimizer, "
+        'name=f"{socket.gethostname()}-{rank}")',
+        "link.report(loss=loss)",
+    ]
+    assert done.says("2 processes step, each with a model of its own")
 
 
 def test_arguments_and_standard_input_reach_the_script(check: Checker) -> None:
@@ -441,7 +490,7 @@ def test_arguments_and_standard_input_reach_the_script(check: Checker) -> None:
 
 def test_a_script_that_raises_is_read(check: Checker) -> None:
     done = check.run(PLAIN.replace("model = ", 'open("no.csv")\nmodel = '))
-    assert (done.code, done.verdict) == (1, "not known")
+    assert (done.code, done.verdict) == (2, "fails")
     assert done.says("raises before its first step (train.py, line 6)", "why")
     assert done.says("no.csv", "why")
     assert done.lines[10] == "link = starswitch.attach(model, optimizer)"
