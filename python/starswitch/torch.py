@@ -44,8 +44,9 @@ def unwrap(model: Any) -> Any:
 
 
 def unwrap_optimizer(optimizer: Any) -> Any:
-    """The optimizer inside accelerate's or Lightning's, which have no hooks."""
-    while not hasattr(optimizer, "_optimizer_step_post_hooks"):
+    """The optimizer inside accelerate's, Lightning's or SDTL's, which have no hooks
+    of their own."""
+    while "_optimizer_step_post_hooks" not in getattr(optimizer, "__dict__", {}):
         inner = getattr(optimizer, "__dict__", {})
         optimizer = inner.get("optimizer") or inner.get("_optimizer")
         if optimizer is None:

@@ -7,12 +7,13 @@ import logging
 import math
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 import torch
-from conftest import until, wait_offers
+from conftest import small_model, until, wait_offers
 from starswitch.compat.sdtl import CommOptimizer
 
 torch.set_num_threads(1)
@@ -500,3 +501,29 @@ def test_another_policy_than_asked_for_is_said(
         together(workers, [2, 1])
     lines = said(caplog)
     assert [one for one in lines if "by 0.25" in one and "another policy" in one]
+
+
+def test_sd_schedulers_and_scalers_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STARSWITCH_DISABLE", "1")
+    model = small_model()
+    local = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9)
+    optimizer = CommOptimizer(local, "EASGD", 1, 4, 0.4)
+    assert isinstance(optimizer, torch.optim.Optimizer)
+    assert isinstance(optimizer, torch.optim.SGD)
+    assert isinstance(optimizer, CommOptimizer)
+    schedulers = torch.optim.lr_scheduler
+    half = schedulers.LambdaLR(optimizer, lambda i: 0.5**i)
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+    before = model[0].weight.detach().clone()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # such as a scheduler that misses a step
+        for _ in range(3):
+            optimizer.zero_grad()
+            scaler.scale(model(torch.ones(2, 8)).square().mean()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            half.step()
+    assert local.param_groups[0]["lr"] == 0.125
+    assert not torch.equal(before, model[0].weight)
+    schedulers.OneCycleLR(optimizer, 0.1, total_steps=10)
+    schedulers.ReduceLROnPlateau(optimizer).step(1.0)

@@ -90,6 +90,9 @@ class CommOptimizer:
         places in the optimizer's groups.
     options: of `starswitch.attach`: hub, name, key and so on.
 
+    isinstance(optimizer, torch.optim.Optimizer) holds, so that torch's schedulers and
+    GradScaler take it as they take the local one.
+
     LSGD's leader is the worker with the lowest training loss: a closure's loss is
     reported by itself, others by report(loss=loss). Who reports none never leads.
     ValueError: an unknown name, or a number that cannot be.
@@ -147,6 +150,12 @@ class CommOptimizer:
             local,
             options,
         )
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """What isinstance sees: everything but step is the local optimizer's."""
+        local = self.__dict__.get("optimizer")
+        return CommOptimizer if local is None else type(local)
 
     def _warn_of_no_loss(self) -> None:
         """Once, after the first exchange."""
