@@ -37,13 +37,17 @@ static void hub_on_stray(struct hub *hub, const struct incoming *in)
 /* What a message of each kind does to a peer in each state. What is absent is
  * an offence; only this file drops peers for it. */
 static handler *const handlers[PEER_STATES][MSG_KINDS] = {
-    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello, [MSG_JOIN] = hub_on_group},
+    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello,
+                       [MSG_JOIN] = hub_on_group,
+                       [MSG_PROBE] = hub_on_probe},
     [PEER_STRANGER_BULK] = {[MSG_ATTACH] = hub_on_attach,
                             [MSG_KEPT] = hub_on_stray,
                             [MSG_SIT] = hub_on_group,
                             [MSG_HELLO] = hub_on_misled,
                             [MSG_ENROL] = hub_on_misled,
                             [MSG_JOIN] = hub_on_misled,
+                            [MSG_PROBE] = hub_on_misled,
+                            [MSG_FILL] = hub_on_fill,
                             [MSG_ARRIVING] = hub_on_stray,
                             [MSG_CHUNK] = hub_on_stray},
     [PEER_MEMBER] = {[MSG_HELLO] = hub_on_hello,
@@ -63,8 +67,9 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                              [MSG_ORDER] = hub_on_order,
                              [MSG_LOCAL_ENROLLED] = hub_on_admitted,
                              [MSG_KNOWN] = hub_on_known,
-                             [MSG_REVOKED] = hub_on_revoked},
-    [PEER_ENROLLER] = {[MSG_ENROL] = hub_on_enrol},
+                             [MSG_REVOKED] = hub_on_revoked,
+                             [MSG_LOCAL_CLOCK] = hub_on_clock},
+    [PEER_ENROLLER] = {[MSG_ENROL] = hub_on_enrol, [MSG_PROBE] = hub_on_probe},
 };
 
 /* Collectives travel in segments of a chunk's size. */
@@ -134,6 +139,7 @@ void hub_destroy(struct hub **reference)
     for (int i = 0; i < hub->roll.count; i++)
         member_free(hub, hub->roll.members[i]);
     roll_free(hub);
+    probes_free(hub);
     known_free(hub);
     centre_free(hub);
     ledger_free(&hub->run.ledger);

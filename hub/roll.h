@@ -52,6 +52,7 @@ struct peer {
     enum peer_state state;
     int member;            /* place in hub->roll.members, or -1 */
     uint64_t key;          /* that it has proved to hold, see struct event */
+    unsigned probes;       /* that it has said */
     bool waits;            /* in the line of strangers, */
     nanos since;           /* from then on */
     struct peer *previous; /* in that line */

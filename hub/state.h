@@ -9,6 +9,7 @@
  *     run.h       its phase, goal, tasks, orders; guest: ledger.h
  *     memory.h    what survives this hub; guest: saved.h
  *     adapt.h     k and d; guest: traffic.h
+ *     probe.h     tests of links, by whoever may come in
  *
  * Each has a part of struct hub, which its files write; what others write there
  * are facts of its own that they record (a phase, a wish to save, a source of
@@ -33,6 +34,7 @@
 #include "hub/memory.h"
 #include "hub/norm_history.h"
 #include "hub/offer.h"
+#include "hub/probe.h"
 #include "hub/roll.h"
 #include "hub/round.h"
 #include "hub/run.h"
@@ -72,6 +74,7 @@ struct hub {
     struct run run;
     struct memory memory;
     struct adapt adapt;
+    struct probes probes;
 };
 
 /* The member at the next place, NULL behind the last; and the next one whose

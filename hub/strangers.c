@@ -79,6 +79,7 @@ void peer_leaves(struct hub *hub, peer_id id)
     int place;
 
     enrol_leaves(hub, id);
+    probe_leaves(hub, id);
     if (!peer)
         return;
     place = peer->member;

@@ -241,6 +241,8 @@ enum hearing net_channel_receive(struct net_channel *channel, nanos now,
     case NOTICE_GONE:
         gone(channel, now, notice);
         break;
+    case NOTICE_MEASURED: /* nobody here has asked */
+        break;
     case NOTICE_FAILED:
         failed(channel, notice);
         break;

@@ -23,7 +23,7 @@ static bool is_misled(const struct link *link, const struct msg *msg)
 
     return plan->binds && plan->channel == CHANNEL_BULK && !link->announced &&
            (msg->kind == MSG_HELLO || msg->kind == MSG_ENROL ||
-            msg->kind == MSG_JOIN);
+            msg->kind == MSG_JOIN || msg->kind == MSG_PROBE);
 }
 
 /* Reads the header and says what is wrong with the message, or NULL. */

@@ -11,6 +11,7 @@
 
 #include "codec/msg.h"
 #include "net/bell.h"
+#include "net/facts.h"
 #include "net/net.h"
 #include "net/origin.h"
 
@@ -19,7 +20,8 @@ enum notice_kind {
     NOTICE_MESSAGE,  /* a message, well-formed */
     NOTICE_NONSENSE, /* what was none, and has been left out */
     NOTICE_GONE,     /* it is gone; nothing of it comes any more */
-    NOTICE_FAILED    /* we have tried to connect */
+    NOTICE_FAILED,   /* we have tried to connect */
+    NOTICE_MEASURED  /* station_measure has been called */
 };
 
 /* What of a connection waits in the notices. */
@@ -45,7 +47,8 @@ struct notice {
     enum net_hindrance hindrance; /* FAILED: why */
     int error;                    /* the system's, or the resolver's, or 0 */
     struct msg msg;
-    struct blob *payload; /* a reference, or NULL */
+    struct blob *payload;   /* a reference, or NULL */
+    struct tcp_facts facts; /* MEASURED */
 };
 
 struct notices {

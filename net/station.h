@@ -41,6 +41,9 @@ void station_send(struct station *station, uint64_t number,
 void station_cut(struct station *station, uint64_t number, bool gently);
 /* Of one that connects: lets go of what it has, and connects there. */
 void station_connect(struct station *station, const struct address *address);
+/* MEASURED tells what the system has counted of a connection; of one that is
+ * gone nothing does. */
+void station_measure(struct station *station, uint64_t number);
 /* From now on payloads may be so long. */
 void station_limit(struct station *station, size_t payload_bytes);
 /* Of one that binds: looks at all keys, and who is banned, anew. */

@@ -20,6 +20,7 @@ enum order_kind {
     ORDER_CUT,
     ORDER_GO,
     ORDER_LIMIT,
+    ORDER_MEASURE,
     ORDER_SWEEP,
     ORDER_STOP
 };

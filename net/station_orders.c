@@ -65,6 +65,13 @@ void station_limit(struct station *station, size_t payload_bytes)
     give(station, &order);
 }
 
+void station_measure(struct station *station, uint64_t number)
+{
+    struct order order = {.kind = ORDER_MEASURE, .number = number};
+
+    give(station, &order);
+}
+
 void station_sweep(struct station *station)
 {
     struct order order = {.kind = ORDER_SWEEP};
@@ -122,6 +129,19 @@ static void cut(struct station *station, const struct order *order)
     station_end(link, order->gently);
 }
 
+static void measure(struct station *station, const struct order *order)
+{
+    struct link *link = index_find(&station->numbers, order->number, 0);
+    struct notice *notice;
+
+    if (!link || !link->announced)
+        return;
+    notice = notice_new(NOTICE_MEASURED);
+    notice->number = link->number;
+    tcp_facts_read(link->fd, &notice->facts);
+    station_tell(link, notice);
+}
+
 /* What is coming already is not looked at again. */
 static void limit(struct station *station, size_t bytes)
 {
@@ -158,6 +178,9 @@ static void carry_out(struct station *station, struct order *order)
         break;
     case ORDER_LIMIT:
         limit(station, order->bytes);
+        break;
+    case ORDER_MEASURE:
+        measure(station, order);
         break;
     case ORDER_SWEEP:
         gate_sweep(station);

@@ -8,6 +8,7 @@
 #include "hub/program/command_line.h"
 
 #define ACTION_HUB(verb) {#verb, command_##verb},
+#define ACTION_NODE(verb)
 #define ACTION_SIM(verb)
 #define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
 static const struct {

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 
 #define ACTION_HUB(verb) int command_##verb(int count, char **words);
+#define ACTION_NODE(verb)
 #define ACTION_SIM(verb)
 #define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
 #include "core/programs.def"
 #undef ACTION_HUB
+#undef ACTION_NODE
 #undef ACTION_SIM
 
 /* Runs the command that the program's first word names; false: it is none, and

@@ -9,6 +9,7 @@
 #include "hub/configure.h"
 #include "hub/hub.h"
 #include "hub/program/beacon.h"
+#include "hub/program/clock.h"
 #include "hub/program/commands.h"
 #include "hub/program/ctl.h"
 #include "hub/program/display.h"
@@ -42,6 +43,7 @@ struct server {
     struct net *net;
     struct ctl *ctl;
     struct beacon *beacon;
+    struct wall_clock clock;
     struct display display;
     struct service service;
 };
@@ -158,6 +160,7 @@ static bool on_tick(void *self, nanos now)
     struct server *server = self;
     static struct hub_view view;
 
+    clock_tell(&server->clock, server->net, now);
     hub_look(server->hub, now, &view);
     net_limit(server->net, hub_longest_payload(server->hub));
     display_view(&server->display, now, &view);

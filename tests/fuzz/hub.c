@@ -185,6 +185,9 @@ static void operate(struct session *session, struct slot *slot)
         if (which & 8)
             memcpy(msg.order.node, "node", sizeof "node");
     }
+    if (which == SLOTS - 1)
+        msg = (struct msg){.kind = MSG_LOCAL_CLOCK,
+                           .local_clock = {session->now}};
     from_operator(session, &msg);
 }
 
