@@ -11,6 +11,7 @@
 #include "core/prng.h"
 #include "net/net.h"
 #include "node/program/attach.h"
+#include "node/program/doctor.h"
 #include "node/program/find.h"
 #include "node/program/key.h"
 #include "node/program/save.h"
@@ -372,6 +373,23 @@ static int run(struct training *training)
     return code;
 }
 
+/* Also without the hub's address: here, or where one announces itself. */
+static int doctor(int count, char **words)
+{
+    static struct options options;
+    struct why why = {""};
+    enum status status =
+        settings_read(&options, PROGRAM_NODE, count, words, &why);
+
+    if (status == STATUS_OK && options.help)
+        return 0;
+    if (status == STATUS_OK)
+        status = main_key_read(&options, &why);
+    if (status == STATUS_OK)
+        status = main_find_hub(&options, &why);
+    return status == STATUS_OK ? doctor_run(&options) : complain(status, &why);
+}
+
 int main(int argc, char **argv)
 {
     static struct training training;
@@ -381,6 +399,8 @@ int main(int argc, char **argv)
 
     service_keep_memory();
     service_begin(&training.service);
+    if (argc > 1 && strcmp(argv[1], "doctor") == 0)
+        return doctor(argc - 1, argv + 1);
     status = settings_read(&training.options, PROGRAM_NODE, argc, argv, &why);
     if (status != STATUS_OK)
         return complain(status, &why);

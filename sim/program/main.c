@@ -9,6 +9,7 @@
 #include "sim/program/program.h"
 #include "sim/trace/import.h"
 
+#define ACTION_NODE(verb)
 #define ACTION_SIM(verb) {#verb, sim_##verb},
 #define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
 static const struct {

@@ -8,6 +8,7 @@
 
 #define ACTION_SIM(verb) int sim_##verb(int count, char **words);
 #define ACTION_HUB(verb)
+#define ACTION_NODE(verb)
 #define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
 #include "core/programs.def"
 #undef ACTION_SIM

@@ -1,0 +1,416 @@
+#include "node/program/link_test.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/need.h"
+#include "core/prng.h"
+#include "core/quote.h"
+#include "net/station.h"
+#include "net/trouble.h"
+
+enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 12 };
+
+#define FIRST_BYTES ((uint64_t)256 << 10)
+#define MOST_BYTES ((uint64_t)8 << 20)
+#define PATIENCE (8 * SECOND)         /* for hands to be shaken */
+#define ANSWER_TIME (2 * SECOND)      /* for a short message */
+#define STALL_TIME (6 * SECOND)       /* for the first bytes, there and back */
+#define LINK_TIME (150 * MILLISECOND) /* that a measurement keeps it busy */
+#define MEASURE_TIME (4 * SECOND)     /* all of them together */
+/* So many segments tell about losses of one in a thousand. */
+enum { SEGMENTS_WANTED = 3000 };
+
+struct line {
+    struct station *station;
+    uint64_t number; /* of the connection; 0: not there */
+    struct net_trouble trouble;
+    bool gone;
+};
+
+struct test {
+    struct net_config config;
+    struct address address;
+    struct pool *pool;
+    struct bell bell;
+    struct line control, bulk;
+    struct msg_probed probed;
+    bool answered, nonsense;
+    char farewell[160];
+    struct tcp_facts tcp;
+    bool measured;
+    struct blob *filling;
+    /* The filling under way. */
+    uint64_t ticket, came;
+    nanos first_at, last_at;
+};
+
+/* ---- what comes ---- */
+
+static void hear_probed(struct test *test, const struct msg_probed *probed)
+{
+    test->probed = *probed;
+    test->answered = true;
+}
+
+static void hear_filled(struct test *test, const struct notice *notice)
+{
+    if (notice->msg.filled.ticket != test->ticket)
+        return;
+    test->last_at = net_now();
+    if (!test->first_at)
+        test->first_at = test->last_at;
+    test->came += notice->payload->size;
+}
+
+static void hear_message(struct test *test, const struct notice *notice)
+{
+    struct text text;
+
+    if (notice->msg.kind == MSG_PROBED) {
+        hear_probed(test, &notice->msg.probed);
+    } else if (notice->msg.kind == MSG_FILLED) {
+        hear_filled(test, notice);
+    } else if (notice->msg.kind == MSG_BYE) {
+        text_init(&text, test->farewell, sizeof test->farewell);
+        (void)quote_plain(&text, notice->msg.bye.text,
+                          sizeof test->farewell - 1);
+    }
+}
+
+static void hear(struct test *test, struct line *line, struct address *address)
+{
+    struct notice *notice;
+
+    while (line->station && (notice = station_pop(line->station)) != NULL) {
+        if (notice->kind == NOTICE_READY)
+            line->number = notice->number;
+        else if (notice->kind == NOTICE_FAILED)
+            trouble_add(&line->trouble, notice, address);
+        else if (notice->kind == NOTICE_GONE)
+            line->gone = true;
+        else if (notice->kind == NOTICE_NONSENSE)
+            test->nonsense = true;
+        else if (notice->kind == NOTICE_MESSAGE)
+            hear_message(test, notice);
+        else if (notice->kind == NOTICE_MEASURED) {
+            test->tcp = notice->facts;
+            test->measured = true;
+        }
+        notice_destroy(&notice);
+    }
+}
+
+/* Hears what there is, and waits for more until then at most; false when that
+ * time has come. */
+static bool go_on(struct test *test, nanos until)
+{
+    struct address second = address_behind(&test->address);
+    struct pollfd poll_for = {.fd = test->bell.fd, .events = POLLIN};
+    nanos left = until - net_now();
+
+    if (left <= 0)
+        return false;
+    (void)poll(&poll_for, 1, (int)(left / MILLISECOND) + 1);
+    bell_hush(&test->bell);
+    hear(test, &test->control, &test->address);
+    hear(test, &test->bulk, &second);
+    return true;
+}
+
+/* ---- connecting ---- */
+
+static void open_line(struct test *test, enum channel channel,
+                      struct line *line)
+{
+    struct channel_plan plan =
+        channel_plan(&test->config, channel, false, &test->address,
+                     test->config.keys.on ? &test->config.keys : NULL);
+
+    plan.held = false;
+    (void)!station_open(&plan, test->pool, NULL, &test->bell, &line->station,
+                        NULL);
+}
+
+static void connect_line(struct test *test, enum channel channel,
+                         struct line *line)
+{
+    nanos until = net_now() + PATIENCE;
+
+    open_line(test, channel, line);
+    while (!line->number && line->trouble.hindrance == HINDRANCE_NONE &&
+           go_on(test, until))
+        continue;
+    if (!line->number && line->trouble.hindrance == HINDRANCE_NONE) {
+        const struct notice notice = {.hindrance = HINDRANCE_TIMED_OUT};
+        struct address second = address_behind(&test->address);
+
+        trouble_add(&line->trouble, &notice,
+                    channel == CHANNEL_BULK ? &second : &test->address);
+    }
+}
+
+static void send_msg(struct line *line, const struct msg *msg,
+                     struct blob *payload)
+{
+    unsigned char bytes[MSG_MAX_BYTES];
+
+    station_send(line->station, line->number, bytes, msg_encode(msg, bytes),
+                 payload);
+}
+
+/* ---- short messages ---- */
+
+/* Asks once; whether an answer came, and how long that took. */
+static bool ask(struct test *test, uint64_t bytes, nanos *trip)
+{
+    struct msg msg = {.kind = MSG_PROBE};
+    nanos begun = net_now();
+
+    msg.probe.protocol_min = PROTOCOL_MIN;
+    msg.probe.protocol_max = PROTOCOL_MAX;
+    msg.probe.sent = begun;
+    msg.probe.bytes = bytes;
+    test->answered = false;
+    send_msg(&test->control, &msg, NULL);
+    while (!test->answered && !test->control.gone && !test->nonsense &&
+           go_on(test, begun + ANSWER_TIME))
+        continue;
+    *trip = net_now() - begun;
+    return test->answered;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    nanos x = *(const nanos *)a, y = *(const nanos *)b;
+
+    return (x > y) - (x < y);
+}
+
+static nanos wall_clock(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+/* The shortest trip tells most about the clock: half of it is its error. */
+static void take_trips(struct test *test, struct doctor_facts *facts)
+{
+    nanos trips[TRIPS], best = NEVER;
+    unsigned count = 0;
+
+    while (count < TRIPS && ask(test, 0, &trips[count])) {
+        nanos wall = wall_clock();
+
+        if (test->probed.clock && trips[count] < best) {
+            best = trips[count];
+            facts->clock_known = true;
+            facts->clock_ahead = test->probed.clock + best / 2 - wall;
+        }
+        count++;
+    }
+    facts->answered = count > 0;
+    (void)snprintf(facts->farewell, sizeof facts->farewell, "%s",
+                   test->farewell);
+    if (!count)
+        return;
+    facts->protocol_min = test->probed.protocol_min;
+    facts->protocol_max = test->probed.protocol_max;
+    facts->elements = test->probed.elements;
+    facts->elements_of_run = facts->elements > 0;
+    /* The first one wakes threads, and may look addresses up. */
+    if (count > 1) {
+        memmove(trips, trips + 1, --count * sizeof *trips);
+        qsort(trips, count, sizeof *trips, by_time);
+    }
+    facts->trips = count;
+    facts->trip_usual = trips[count / 2];
+    facts->trip_longest = trips[count - 1];
+}
+
+/* ---- many bytes ---- */
+
+static struct blob *make_filling(struct pool *pool)
+{
+    struct blob *blob = blob_new(pool, PIECE);
+    struct prng prng;
+
+    if (!blob)
+        return NULL;
+    prng_seed(&prng, 2);
+    for (size_t i = 0; i < PIECE; i += sizeof(uint64_t)) {
+        uint64_t word = prng_next(&prng);
+
+        memcpy(blob->bytes + i, &word, sizeof word);
+    }
+    return blob;
+}
+
+static void send_filling(struct test *test, uint64_t bytes)
+{
+    const struct msg msg = {.kind = MSG_FILL, .fill.ticket = test->ticket};
+
+    while (bytes) {
+        uint64_t size = bytes < PIECE ? bytes : PIECE;
+        struct blob *part = blob_slice(test->filling, 0, size);
+
+        send_msg(&test->bulk, &msg, part);
+        blob_unref(&part);
+        bytes -= size;
+    }
+}
+
+/* One ticket: how long its bytes took, there and back; false: no ticket, or
+ * they did not get through. */
+static bool measure_once(struct test *test, uint64_t wanted,
+                         struct doctor_facts *facts, nanos *took)
+{
+    nanos trip, begun;
+    uint64_t bytes;
+
+    if (!ask(test, wanted, &trip))
+        return false;
+    bytes = test->probed.bytes;
+    facts->budget_spent = !test->probed.ticket;
+    if (!bytes)
+        return false;
+    test->ticket = test->probed.ticket;
+    test->came = 0;
+    test->first_at = 0;
+    begun = net_now();
+    send_filling(test, bytes);
+    while (test->came < bytes + 1 && !test->bulk.gone &&
+           go_on(test, begun + STALL_TIME))
+        continue;
+    if (test->came < bytes + 1) {
+        facts->stalled = !test->first_at && !facts->up;
+        return false;
+    }
+    *took = test->last_at - begun;
+    facts->up =
+        (double)bytes / ((double)(test->first_at - begun) / (double)SECOND);
+    if (test->last_at > test->first_at)
+        facts->down =
+            (double)bytes /
+            ((double)(test->last_at - test->first_at) / (double)SECOND);
+    return true;
+}
+
+static void read_tcp(struct test *test, struct line *line)
+{
+    nanos until = net_now() + SECOND;
+
+    test->measured = false;
+    station_measure(line->station, line->number);
+    while (!test->measured && !line->gone && go_on(test, until))
+        continue;
+}
+
+/* After so many measurements, the last of which took that time. */
+static bool is_enough(const struct test *test, unsigned count, nanos took)
+{
+    if (!test->tcp.resent)
+        return count > 1 || took > LINK_TIME;
+    return count > 1 && test->tcp.sent >= SEGMENTS_WANTED;
+}
+
+/* As many bytes as keep the link busy for LINK_TIME. */
+static uint64_t worth(uint64_t bytes, nanos took)
+{
+    double times = (double)LINK_TIME / (double)(took > 0 ? took : 1);
+    double wanted = (double)bytes * (times > 1 ? times : 1);
+
+    return wanted < (double)MOST_BYTES ? (uint64_t)wanted : MOST_BYTES;
+}
+
+/* A short measurement says how long a better one may be. Where packets get
+ * lost it goes on until it is known how many. */
+static void measure_rates(struct test *test, struct doctor_facts *facts)
+{
+    nanos took = 0, until = net_now() + MEASURE_TIME;
+    uint64_t bytes = FIRST_BYTES;
+
+    for (unsigned count = 1; count <= TICKETS_MOST && net_now() < until &&
+                             measure_once(test, bytes, facts, &took);
+         count++) {
+        read_tcp(test, &test->bulk);
+        if (is_enough(test, count, took))
+            break;
+        bytes = worth(bytes, took);
+    }
+    if (facts->up > 0)
+        facts->budget_spent = false;
+}
+
+/* ---- all of it ---- */
+
+static bool open_test(struct test *test, const struct endpoint *hub,
+                      const struct net_keys *keys, struct doctor_facts *facts)
+{
+    struct notice unknown = {.hindrance = HINDRANCE_NAME};
+    struct why why;
+
+    (void)snprintf(test->address.host, sizeof test->address.host, "%s",
+                   hub->host);
+    test->address.port = hub->port;
+    test->config.keys = *keys;
+    if (address_to_reach(hub->host, hub->port, &test->address, &why) !=
+        STATUS_OK) {
+        trouble_add(&facts->trouble, &unknown, &test->address);
+        return false;
+    }
+    trouble_look_up(&facts->trouble, &test->address);
+    if (facts->trouble.hindrance != HINDRANCE_NONE)
+        return false;
+    test->pool = pool_new();
+    return bell_init(&test->bell, &why) == STATUS_OK;
+}
+
+static void close_test(struct test *test)
+{
+    station_close(&test->control.station);
+    station_close(&test->bulk.station);
+    blob_unref(&test->filling);
+    if (test->pool) {
+        bell_free(&test->bell);
+        pool_destroy(&test->pool);
+    }
+    explicit_bzero(test, sizeof *test);
+    free(test);
+}
+
+static void test_bulk(struct test *test, struct doctor_facts *facts)
+{
+    connect_line(test, CHANNEL_BULK, &test->bulk);
+    facts->second = test->bulk.trouble;
+    facts->second_there = test->bulk.number != 0;
+    test->filling = make_filling(test->pool);
+    if (facts->second_there && facts->key != DOCTOR_ENROLMENT && test->filling)
+        measure_rates(test, facts);
+    if (facts->second_there && test->tcp.sent == 0)
+        read_tcp(test, &test->bulk);
+}
+
+void link_test(const struct endpoint *hub, const struct net_keys *keys,
+               struct doctor_facts *facts)
+{
+    struct test *test = need_memory(1, sizeof *test);
+
+    if (open_test(test, hub, keys, facts)) {
+        connect_line(test, CHANNEL_CONTROL, &test->control);
+        facts->trouble = test->control.trouble;
+        facts->reached = test->control.number != 0;
+        if (facts->reached)
+            take_trips(test, facts);
+        if (facts->answered)
+            test_bulk(test, facts);
+        facts->tcp = test->tcp;
+    }
+    close_test(test);
+}

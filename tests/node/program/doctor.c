@@ -1,0 +1,225 @@
+/* What doctor says of what was measured, and of what is no hub. */
+#include "node/program/doctor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "node/program/sniff.h"
+#include "tests/check.h"
+
+#define MBIT 125e3
+
+/* A link and a PC that nothing is wrong with. */
+static struct doctor_facts healthy(void)
+{
+    return (struct doctor_facts){.host = "pc0",
+                                 .port = 7541,
+                                 .reached = true,
+                                 .answered = true,
+                                 .protocol_min = 3,
+                                 .protocol_max = 3,
+                                 .clock_known = true,
+                                 .trips = 10,
+                                 .trip_usual = 200 * MICROSECOND,
+                                 .trip_longest = MILLISECOND,
+                                 .second_there = true,
+                                 .up = 930 * MBIT,
+                                 .down = 940 * MBIT,
+                                 .tcp = {.known = true,
+                                         .sent = 5000,
+                                         .received = 5000,
+                                         .packet = 1500,
+                                         .path = 1500},
+                                 .card = "eth0",
+                                 .card_rate = 1000 * MBIT,
+                                 .governed = 4,
+                                 .cores = 4,
+                                 .elements = 1000000,
+                                 .memory = (uint64_t)8 << 30,
+                                 .disk = (uint64_t)8 << 30,
+                                 .folder = "."};
+}
+
+static struct doctor_report judge(const struct doctor_facts *facts)
+{
+    struct doctor_report report = {.count = 0};
+
+    doctor_judge(facts, &report);
+    return report;
+}
+
+static const struct finding *of(const struct doctor_report *report,
+                                enum doctor_check check)
+{
+    static const struct finding none;
+
+    for (unsigned i = 0; i < report->count; i++)
+        if (report->list[i].check == check)
+            return &report->list[i];
+    CHECK(!"no such finding");
+    return &none;
+}
+
+/* That one finding alone is not ok. */
+static void finds(const struct doctor_facts *facts, enum doctor_check check,
+                  enum doctor_level level, const char *words)
+{
+    struct doctor_report report = judge(facts);
+
+    for (unsigned i = 0; i < report.count; i++) {
+        const struct finding *one = &report.list[i];
+
+        CHECK_EQUAL(one->check == check ? level : DOCTOR_OK, one->level);
+        CHECK(one->level == DOCTOR_OK || one->advice[0]);
+    }
+    CHECK_CONTAINS(words, of(&report, check)->text);
+    CHECK((doctor_status(&report) == STATUS_OK) == (level != DOCTOR_BAD));
+}
+
+static void of_a_healthy_link_all_is_ok(void)
+{
+    struct doctor_facts facts = healthy();
+    struct doctor_report report = judge(&facts);
+
+    CHECK_EQUAL(CHECKS, report.count);
+    for (unsigned i = 0; i < report.count; i++) {
+        CHECK_EQUAL(i, report.list[i].check);
+        CHECK_EQUAL(DOCTOR_OK, report.list[i].level);
+        CHECK(report.list[i].text[0] != '\0');
+    }
+}
+
+static struct doctor_facts hindered(enum net_hindrance hindrance)
+{
+    struct doctor_facts facts = {.host = "pc0", .port = 7541, .cores = 4};
+
+    facts.trouble.hindrance = hindrance;
+    (void)snprintf(facts.trouble.host, sizeof facts.trouble.host, "pc0");
+    facts.trouble.port = 7541;
+    return facts;
+}
+
+/* Every reason that a node knows has a place, a word and an exit code. */
+static void each_hindrance_is_one_bad_finding(void)
+{
+    for (unsigned i = 1; i < HINDRANCE_COUNT; i++) {
+        struct doctor_facts facts = hindered(i);
+        struct doctor_report report = judge(&facts);
+        unsigned bad = 0;
+
+        for (unsigned j = 0; j < report.count; j++)
+            bad += report.list[j].level == DOCTOR_BAD;
+        CHECK_EQUAL(1, bad);
+        CHECK(doctor_status(&report) == STATUS_UNAVAILABLE ||
+              doctor_status(&report) == STATUS_REFUSED);
+    }
+}
+
+static void what_is_no_hub_is_called_by_its_name(void)
+{
+    struct doctor_facts facts = hindered(HINDRANCE_NO_HUB);
+
+    (void)snprintf(facts.looks_like, sizeof facts.looks_like, "an SSH server");
+    finds(&facts, CHECK_PORT, DOCTOR_BAD, "; it looks like an SSH server");
+}
+
+static void each_thing_that_is_wrong_is_found_alone(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.protocol_min = facts.protocol_max = 9;
+    finds(&facts, CHECK_PROTOCOL, DOCTOR_BAD, "the hub speaks 9 to 9");
+    facts = healthy();
+    facts.clock_ahead = -3600 * SECOND;
+    finds(&facts, CHECK_CLOCK, DOCTOR_WARN, "60 min ahead of the hub's");
+    facts = healthy();
+    facts.trip_usual = 80 * MILLISECOND;
+    finds(&facts, CHECK_TRIP, DOCTOR_WARN, "80 ms");
+    facts = healthy();
+    facts.up = 94 * MBIT;
+    finds(&facts, CHECK_UP, DOCTOR_WARN,
+          "94 Mbit/s; the card (eth0) says 1 Gbit/s");
+    facts = healthy();
+    facts.tcp.resent = 50;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "50 of 5000 packets");
+    facts = healthy();
+    facts.tcp.path = 1400;
+    finds(&facts, CHECK_MTU, DOCTOR_WARN, "packets of 1400 bytes");
+    facts = healthy();
+    facts.saving = 4;
+    finds(&facts, CHECK_POWER, DOCTOR_WARN, "4 of 4 cores save power");
+    facts = healthy();
+    facts.load = 3;
+    finds(&facts, CHECK_CORES, DOCTOR_WARN, "3.0 were busy");
+    facts = healthy();
+    facts.elements = 1000000000;
+    facts.disk = (uint64_t)64 << 30;
+    finds(&facts, CHECK_MEMORY, DOCTOR_BAD, "8.59 GB are free");
+    facts = healthy();
+    facts.disk = 1000000;
+    finds(&facts, CHECK_DISK, DOCTOR_WARN, "1 MB are free");
+}
+
+/* A tenth of a second does not fill it, and that is no fault of a cable. */
+static void a_fast_card_that_is_not_filled_is_no_warning(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.card_rate = 10000 * MBIT;
+    CHECK_EQUAL(DOCTOR_OK, judge(&facts).list[CHECK_UP].level);
+}
+
+static void who_may_only_enrol_is_told_to_do_so(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.key = DOCTOR_ENROLMENT;
+    finds(&facts, CHECK_KEY, DOCTOR_WARN, "has not enrolled yet");
+    facts = hindered(HINDRANCE_REFUSES_KEY);
+    facts.key = DOCTOR_NO_KEY;
+    finds(&facts, CHECK_KEY, DOCTOR_BAD, "no key of its own yet");
+}
+
+static void long_messages_that_vanish_are_no_slow_link(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.up = facts.down = 0;
+    facts.stalled = true;
+    finds(&facts, CHECK_UP, DOCTOR_BAD, "long ones do not");
+}
+
+static void looks_like(const char *said, size_t size, const char *words)
+{
+    char out[SNIFF_WORDS];
+
+    sniff_words((const unsigned char *)said, size, out);
+    CHECK_TEXT(words, out);
+}
+
+static void what_listens_there_is_known_by_its_first_bytes(void)
+{
+    looks_like("", 0, "");
+    looks_like("SSH-2.0-x", 9, "an SSH server");
+    looks_like("HTTP/1.1 400", 12, "a web server (HTTP)");
+    looks_like("\x15\x03\x01\0\2", 5, "a server of TLS, such as HTTPS");
+    looks_like("\xff\0\0\0\0\0\0\0\1\x7f", 10,
+               "another program that speaks ZeroMQ");
+    looks_like("hi\r\nyou", 7, "a program that says \"hi\"");
+    looks_like("\x1b[2J\xff", 5, "a program that says \"?[2J?\"");
+    looks_like("a\0\0\0\x0a"
+               "8.0",
+               8, "a MySQL server");
+}
+
+void add_node_program_doctor_tests(CU_pSuite suite)
+{
+    TEST(of_a_healthy_link_all_is_ok);
+    TEST(each_hindrance_is_one_bad_finding);
+    TEST(what_is_no_hub_is_called_by_its_name);
+    TEST(each_thing_that_is_wrong_is_found_alone);
+    TEST(a_fast_card_that_is_not_filled_is_no_warning);
+    TEST(who_may_only_enrol_is_told_to_do_so);
+    TEST(long_messages_that_vanish_are_no_slow_link);
+    TEST(what_listens_there_is_known_by_its_first_bytes);
+}
