@@ -14,8 +14,9 @@
 
 enum {
     CLIENTS = 8,
-    PEOPLE_BYTES = 16 * 1024, /* the table, in lines */
-    REPLY_BYTES = 2 * PEOPLE_BYTES + TABLE_STATE_BYTES
+    PEOPLE_BYTES = 16 * 1024,  /* the table, in lines */
+    QUERY_BYTES = TABLE_BYTES, /* what the program answers itself */
+    REPLY_BYTES = 2 * QUERY_BYTES + TABLE_STATE_BYTES
 };
 #define LISTENS_FOR (5 * SECOND)
 
@@ -33,9 +34,7 @@ struct client {
 struct ctl {
     int fd;
     struct sockaddr_un address;
-    ctl_reload *reload;
-    ctl_describe *describe;
-    void *owner; /* what both are given */
+    struct ctl_owner owner;
     uint64_t next_ticket;
     struct client clients[CLIENTS];
 };
@@ -115,7 +114,7 @@ static void say_status(struct ctl *ctl, struct client *client)
     }
     text_init(&people, bytes, PEOPLE_BYTES);
     text_init(&json, bytes + PEOPLE_BYTES, TABLE_STATE_BYTES);
-    ctl->describe(ctl->owner, &people, &json);
+    ctl->owner.describe(ctl->owner.self, &people, &json);
     if (reply_begin(client, &reply)) {
         text_add(&reply, "{\"ok\":true,\"text\":");
         quote_json(&reply, people.bytes);
@@ -163,14 +162,37 @@ void ctl_answer(struct ctl *ctl, const struct msg *msg)
 
 /* ---- orders ---- */
 
+/* What the program answers itself. */
+static bool answers_itself(struct ctl *ctl, struct client *client)
+{
+    char *bytes = malloc(QUERY_BYTES);
+    struct text words, reply;
+    bool taken = false;
+
+    if (bytes) {
+        text_init(&words, bytes, QUERY_BYTES);
+        taken = ctl->owner.query(ctl->owner.self, client->line, &words);
+    }
+    if (taken && reply_begin(client, &reply)) {
+        text_add(&reply, "{\"ok\":true,\"text\":");
+        quote_json(&reply, bytes);
+        reply_end(client, &reply);
+    }
+    free(bytes);
+    return taken;
+}
+
 static void take_line(struct ctl *ctl, struct client *client, struct net *net)
 {
     struct msg msg = {.kind = MSG_ORDER};
     struct why why = {""};
-    enum status status = ctl_read(client->line, &msg.order, &why);
+    enum status status;
 
+    if (answers_itself(ctl, client))
+        return;
+    status = ctl_read(client->line, &msg.order, &why);
     if (status == STATUS_OK && msg.order.command == COMMAND_RELOAD)
-        status = ctl->reload(ctl->owner, &why);
+        status = ctl->owner.reload(ctl->owner.self, &why);
     if (status != STATUS_OK) {
         refuse(client, status, why.text);
         return;
@@ -287,18 +309,15 @@ static enum status listen_at(struct ctl *ctl, struct why *why)
     return STATUS_OK;
 }
 
-enum status ctl_open(const char *directory, ctl_reload *reload,
-                     ctl_describe *describe, void *owner, struct ctl **out,
-                     struct why *why)
+enum status ctl_open(const char *directory, const struct ctl_owner *owner,
+                     struct ctl **out, struct why *why)
 {
     struct ctl *ctl = calloc(1, sizeof *ctl);
     enum status status;
 
     if (!ctl)
         return because(why, STATUS_NO_MEMORY, "no memory for ctl");
-    ctl->reload = reload;
-    ctl->describe = describe;
-    ctl->owner = owner;
+    ctl->owner = *owner;
     ctl->next_ticket = 1;
     for (unsigned i = 0; i < CLIENTS; i++)
         ctl->clients[i].fd = -1;

@@ -24,17 +24,24 @@ enum { CTL_LINE_BYTES = 256 }; /* the longest order, with its end */
 
 struct ctl;
 
-/* Does at once what RELOAD asks; what it returns is the order's answer. */
-typedef enum status ctl_reload(void *owner, struct why *why);
-/* What STATUS is answered: lines for people, and a line of JSON, an object. */
-typedef void ctl_describe(void *owner, struct text *people, struct text *json);
+/* Who answers what the machine does not. */
+struct ctl_owner {
+    void *self;
+    /* Does at once what RELOAD asks; what it returns is the order's answer. */
+    enum status (*reload)(void *self, struct why *why);
+    /* What STATUS is answered: lines for people, and a line of JSON, an
+     * object. */
+    void (*describe)(void *self, struct text *people, struct text *json);
+    /* Answers what is no order, such as "table 80 24", at once and in words;
+     * false: it is no such line. */
+    bool (*query)(void *self, const char *line, struct text *out);
+};
 
 /* Listens; a socket that a hub left behind is replaced, so the caller holds
- * the folder's lock. CONFIG: the name of the folder is too long; IO. The owner
- * must outlive it. */
-enum status ctl_open(const char *directory, ctl_reload *reload,
-                     ctl_describe *describe, void *owner, struct ctl **out,
-                     struct why *why) MUST_CHECK;
+ * the folder's lock. CONFIG: the name of the folder is too long; IO. What the
+ * owner's self points at must outlive it; the struct is copied. */
+enum status ctl_open(const char *directory, const struct ctl_owner *owner,
+                     struct ctl **out, struct why *why) MUST_CHECK;
 /* Whoever waits for an answer gets none. Accepts NULL. */
 void ctl_close(struct ctl **ctl);
 /* Takes clients in, reads their orders and posts them. */
@@ -46,6 +53,15 @@ void ctl_answer(struct ctl *ctl, const struct msg *msg);
  * ended; says nothing. OK also if none runs there: *runs says whether. */
 enum status ctl_tell(const char *directory, const char *line, bool *runs,
                      struct why *why) MUST_CHECK;
+
+enum { CTL_ANSWER_BYTES = 192 * 1024 };
+/* Asks a line of the hub that runs in this folder, which may take so many
+ * seconds: its answer, a line of JSON as above, or how that failed. */
+enum status ctl_ask(const char *directory, const char *line, int patience,
+                    char answer[CTL_ANSWER_BYTES], bool *runs,
+                    struct why *why) MUST_CHECK;
+/* The text of an answer. */
+void ctl_text(const char *answer, struct text *out);
 
 /* What client and server share: where the socket is, and what a line
  * says. CONFIG: the name of the folder is too long; USAGE. */

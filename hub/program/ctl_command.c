@@ -12,7 +12,7 @@
 #include "hub/program/commands.h"
 #include "hub/program/ctl.h"
 
-enum { ANSWER_BYTES = 128 * 1024, PATIENCE_SECONDS = 60 };
+enum { ANSWER_BYTES = CTL_ANSWER_BYTES, PATIENCE = 60 };
 
 /* ---- what both ends know ---- */
 
@@ -101,10 +101,10 @@ static enum status read_words(int count, char *const *words, char *bytes,
 }
 
 /* *runs: a hub is there, whether it answers or not. */
-static enum status reach(const char *directory, int *out, bool *runs,
-                         struct why *why)
+static enum status reach(const char *directory, int seconds, int *out,
+                         bool *runs, struct why *why)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+    const struct timeval patience = {.tv_sec = seconds};
     struct sockaddr_un address;
     enum status status = ctl_address(directory, &address, why);
     int fd;
@@ -138,8 +138,8 @@ static enum status reach(const char *directory, int *out, bool *runs,
 }
 
 /* Sends the line, and reads until the hub closes; `answer` is a string. */
-static enum status exchange(int fd, const char *line, char *answer,
-                            struct why *why)
+static enum status exchange(int fd, const char *line, int patience,
+                            char *answer, struct why *why)
 {
     size_t length = 0;
     ssize_t count = send(fd, line, strlen(line), MSG_NOSIGNAL);
@@ -156,7 +156,7 @@ static enum status exchange(int fd, const char *line, char *answer,
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return because(why, STATUS_AGAIN,
                        "the hub has not answered for %d s; it may do it yet",
-                       PATIENCE_SECONDS);
+                       patience);
     return because(why, STATUS_UNAVAILABLE,
                    "the hub ended before it had answered");
 }
@@ -179,14 +179,20 @@ static enum status status_of(long code)
 }
 
 /* What the hub says in words. They hold no control characters but the ends of
- * lines. */
-static void take_text(const char *answer, struct text *out)
+ * lines, and what gives the table its colours. */
+void ctl_text(const char *answer, struct text *out)
 {
+    static const char escape[] = "\\u001b[";
     const char *at = value_of(answer, "\"text\":\"");
 
     for (; *at && *at != '"'; at++) {
         bool escaped = *at == '\\' && at[1];
 
+        if (strncmp(at, escape, sizeof escape - 1) == 0) {
+            text_add_character(out, '\033');
+            at += sizeof escape - 3;
+            continue;
+        }
         at += escaped;
         text_add_character(out, escaped && *at == 'n' ? '\n' : *at);
     }
@@ -202,19 +208,19 @@ static enum status verdict(const char *answer, struct why *why)
     if (strncmp(answer, done, sizeof done - 1) == 0)
         return STATUS_OK;
     text_init(&text, why->text, sizeof why->text);
-    take_text(answer, &text);
+    ctl_text(answer, &text);
     return code ? status_of(code) : STATUS_MALFORMED;
 }
 
-static enum status ask(const char *directory, const char *line,
-                       char answer[ANSWER_BYTES], bool *runs, struct why *why)
+enum status ctl_ask(const char *directory, const char *line, int patience,
+                    char answer[ANSWER_BYTES], bool *runs, struct why *why)
 {
     int fd = -1;
-    enum status status = reach(directory, &fd, runs, why);
+    enum status status = reach(directory, patience, &fd, runs, why);
 
     if (status != STATUS_OK)
         return status;
-    status = exchange(fd, line, answer, why);
+    status = exchange(fd, line, patience, answer, why);
     (void)close(fd);
     return status == STATUS_OK ? verdict(answer, why) : status;
 }
@@ -223,7 +229,7 @@ enum status ctl_tell(const char *directory, const char *line, bool *runs,
                      struct why *why)
 {
     static char answer[ANSWER_BYTES];
-    enum status status = ask(directory, line, answer, runs, why);
+    enum status status = ctl_ask(directory, line, PATIENCE, answer, runs, why);
 
     return *runs ? status : STATUS_OK;
 }
@@ -237,7 +243,7 @@ static void print_answer(const char *answer, bool json)
     if (json)
         text_add(&text, "%s", answer);
     else
-        take_text(answer, &text);
+        ctl_text(answer, &text);
     while (text.length && bytes[text.length - 1] == '\n')
         bytes[--text.length] = '\0';
     (void)puts(bytes);
@@ -260,7 +266,8 @@ int command_ctl(int count, char **words)
     if (status == STATUS_OK)
         status = read_words(plain - 1, words + 1, line, &why);
     if (status == STATUS_OK)
-        status = ask(options.directory, line, answer, &runs, &why);
+        status =
+            ctl_ask(options.directory, line, PATIENCE, answer, &runs, &why);
     if (status == STATUS_OK)
         print_answer(answer, options.json);
     return command_end(status, &why);

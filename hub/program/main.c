@@ -15,6 +15,7 @@
 #include "hub/program/display.h"
 #include "hub/program/end.h"
 #include "hub/program/keys.h"
+#include "hub/program/look.h"
 #include "hub/program/room.h"
 #include "hub/program/score.h"
 #include "hub/program/state.h"
@@ -216,6 +217,19 @@ static void describe(void *self, struct text *people, struct text *json)
                    people, json);
 }
 
+/* What top and logs ask. */
+static bool query(void *self, const char *line, struct text *out)
+{
+    static struct hub_view view;
+    struct server *server = self;
+    nanos now = net_now();
+    struct table table;
+
+    hub_look(server->hub, now, &view);
+    table = display_table(&server->display, now, &view);
+    return look_answer(line, &table, out);
+}
+
 static void on_signal(void *self, int number)
 {
     struct server *server = self;
@@ -295,6 +309,7 @@ static enum status open_display(struct server *server,
 
 static enum status open_all(struct server *server, struct why *why)
 {
+    const struct ctl_owner owner = {server, reload, describe, query};
     struct hub_config config = {0};
     enum status status = check_options(&server->options, why);
 
@@ -330,8 +345,7 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = open_net(server, why);
     if (status == STATUS_OK)
-        status = ctl_open(server->options.directory, &reload, &describe, server,
-                          &server->ctl, why);
+        status = ctl_open(server->options.directory, &owner, &server->ctl, why);
     return status;
 }
 
