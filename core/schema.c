@@ -201,6 +201,32 @@ bool statistics_next(const struct statistics *statistics, uint64_t first,
     return true;
 }
 
+bool schema_part(const struct schema *schema, uint64_t first, size_t count,
+                 struct tensor_part *part)
+{
+    uint64_t from = first + part->at + part->count, end = first + count;
+    unsigned low = 0, high = schema->count;
+    const struct tensor *next;
+
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+
+        next = &schema->tensors[middle];
+        if (next->first + next->elements > from)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == schema->count || from >= end)
+        return false;
+    next = &schema->tensors[low];
+    if (next->first + next->elements < end)
+        end = next->first + next->elements;
+    *part = (struct tensor_part){next, (size_t)(from - first),
+                                 (size_t)(end - from)};
+    return true;
+}
+
 /* schema_add but for the hash. */
 static enum status append(struct schema *schema, const struct tensor *tensor,
                           struct why *why)

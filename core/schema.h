@@ -60,6 +60,12 @@ struct statistic_part {
     enum tensor_kind kind;
 };
 
+/* What of a tensor is among some elements. */
+struct tensor_part {
+    const struct tensor *tensor;
+    size_t at, count;
+};
+
 struct schema {
     struct tensor *tensors; /* in order; room for `capacity` */
     unsigned count, capacity;
@@ -88,6 +94,12 @@ enum status schema_add_tensor(struct schema *schema, const struct tensor *like,
  * behind *part, which is zeroed at first; false: there are none. */
 bool statistics_next(const struct statistics *statistics, uint64_t first,
                      size_t count, struct statistic_part *part);
+
+/* The next tensor of which something is among elements [first, first + count)
+ * of the vector, behind *part, which is zeroed at first; false: there is none.
+ */
+bool schema_part(const struct schema *schema, uint64_t first, size_t count,
+                 struct tensor_part *part);
 
 /* Writes the schema as text, a line `name f32 784,128` per tensor, with `-` for
  * the shape of a scalar, and ` averaged` or ` largest` behind that of a

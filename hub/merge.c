@@ -244,6 +244,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     merge->live = round->live;
     merge->updates_before = centre->updates_before;
     merge->divisor = delivered->divisor;
+    merge->schema = hub->centre.schema;
     merge->lost = lost_share(hub, round, centre);
     centre->live = hub->centre.merged_live = round->live;
     job->context = round->policy;

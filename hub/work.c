@@ -8,6 +8,7 @@
 #include "codec/manifest.h"
 #include "core/floats.h"
 #include "hub/hub.h"
+#include "hub/tensors.h"
 
 struct chunk_check *check_make(const struct work *work, struct pool *pool,
                                unsigned inputs, const struct msg_chunk *chunk,
@@ -222,14 +223,19 @@ static void step_tile(const struct merge_tile *tile,
         put_statistics(held, tile->theta);
 }
 
+/* What the updates come to, tile by tile or, in `whole`, of the chunk. */
+struct reduced {
+    double **rows; /* for rules that compare updates; or NULL */
+    double *whole; /* for those that look at tensors; or NULL */
+};
+
 static void merge_tiles(struct job *job, const struct policy *policy,
-                        double **rows)
+                        const struct reduced *reduced)
 {
     const struct chunk_merge *merge = (const struct chunk_merge *)job;
-    double value[CODEC_GRAIN];
+    double room_for[CODEC_GRAIN], *value = room_for;
     float kept[CODEC_GRAIN] = {0};
-    struct merge_tile tile = {.value = value,
-                              .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
+    struct merge_tile tile = {.sign = policy->exchange == EXCHANGE_GRADIENT ? -1
                                                                             : 1,
                               .updates = job->inputs - MERGE_FROM,
                               .live = merge->live,
@@ -244,40 +250,68 @@ static void merge_tiles(struct job *job, const struct policy *policy,
         size_t left = job->extent.elements - first;
 
         tile.count = left < most ? left : most;
-        reduce(job, policy, rows, first, tile.count, value);
+        if (reduced->whole)
+            value = reduced->whole + first;
+        else
+            reduce(job, policy, reduced->rows, first, tile.count, value);
+        tile.value = value;
         tile.theta = tile_of(job, 0, first, tile.count);
         for (unsigned i = 0; i < POLICY_SLOTS; i++)
             tile.slot[i] = tile_of(job, 1 + i, first, tile.count);
         step_tile(&tile,
                   &(struct held_tile){job, policy, first, tile.count, value,
-                                      tile.theta, kept, rows != NULL});
+                                      tile.theta, kept, reduced->rows != NULL});
         sealing_add(&sealing, tile.theta, tile.count * sizeof *tile.theta);
     }
     sealing_end(&sealing, job->out[0]);
 }
 
+static void rows_free(double **rows)
+{
+    if (rows)
+        free(rows[0]);
+    free(rows);
+}
+
+/* Room for a tile of each update; NULL: there is no memory. */
+static double **rows_new(unsigned updates)
+{
+    double **rows = calloc(updates, sizeof *rows);
+    double *space = malloc((size_t)updates * CODEC_GRAIN * sizeof *space);
+
+    if (!rows || !space) {
+        free(rows);
+        free(space);
+        return NULL;
+    }
+    for (unsigned i = 0; i < updates; i++)
+        rows[i] = space + (size_t)i * CODEC_GRAIN;
+    return rows;
+}
+
 void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
-    unsigned updates = job->inputs - MERGE_FROM;
+    const struct reduce_rule *rule = policy->reduce;
+    struct reduced reduced = {NULL, NULL};
     unsigned slots =
         policy->merge->slots ? policy->merge->slots(&policy->numbers) : 0;
-    double *space = NULL, **rows = NULL;
 
     for (unsigned i = 0; i < 1 + slots; i++)
         job->out[i] = room(job);
-    if (policy->reduce->rows) {
-        space = malloc((size_t)updates * CODEC_GRAIN * sizeof *space);
-        rows = calloc(updates, sizeof *rows);
-        if (!space || !rows)
-            job->status = STATUS_NO_MEMORY;
-        for (unsigned i = 0; space && rows && i < updates; i++)
-            rows[i] = space + (size_t)i * CODEC_GRAIN;
-    }
+    if (rule->rows)
+        reduced.rows = rows_new(job->inputs - MERGE_FROM);
+    if (rule->blend)
+        reduced.whole = malloc(job->extent.elements * sizeof(double));
+    if ((rule->rows && !reduced.rows) || (rule->blend && !reduced.whole))
+        job->status = STATUS_NO_MEMORY;
+    if (job->status == STATUS_OK && rule->blend)
+        job->status =
+            tensors_blend((const struct chunk_merge *)job, reduced.whole);
     if (job->status == STATUS_OK)
-        merge_tiles(job, policy, rows);
-    free(rows);
-    free(space);
+        merge_tiles(job, policy, &reduced);
+    rows_free(reduced.rows);
+    free(reduced.whole);
 }
 
 void form_chunk(struct job *job)

@@ -42,7 +42,8 @@ struct chunk_merge {
     uint64_t updates_before; /* updates before */
     double divisor, lost;    /* what their sum is divided by; the share of the
                                 momentum that is lost */
-    double means[];          /* of each update: see policy_means */
+    const struct schema *schema; /* the model's, borrowed */
+    double means[];              /* of each update: see policy_means */
 };
 enum { MERGE_THETA, MERGE_SLOTS, MERGE_FROM = MERGE_SLOTS + POLICY_SLOTS };
 void merge_chunk(struct job *job);

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/schema.h"
 #include "core/score.h"
 #include "core/time.h"
 #include "core/words.h"
@@ -142,6 +143,14 @@ struct reduce_rule {
      * coordinate by coordinate. NULL: their weighted mean. */
     void (*rows)(const double *const *rows, unsigned count, size_t size,
                  const struct policy_numbers *numbers, double *out);
+    /* TENSOR BY TENSOR: from the lengths of the updates in a tensor and their
+     * shares, writes the factor of each one's share of the sum of shares times
+     * updates; returns the length which that sum gets before it is divided as
+     * ever. A tensor that chunks cut is as many as these. NULL: no factor. */
+    double (*blend)(const double *length, const double *share, unsigned count,
+                    double *factor);
+    /* Then: tensors whose sum is taken as it is. NULL: none. */
+    bool (*spares)(const struct tensor *tensor);
     /* STAGED: sets weight[i] (1 at first; 0: left out) by what is in the
      * pile; may set list[i].score and .verified. NULL: STREAMED. */
     void (*judge)(const struct pile *pile, struct candidate *list,

@@ -125,7 +125,8 @@ static bool compares(const struct policy *policy)
 {
     const struct reduce_rule *reduce = policy->reduce;
 
-    return reduce->rows || (reduce->judge && reduce != &reduce_verified) ||
+    return reduce->rows || reduce->blend ||
+           (reduce->judge && reduce != &reduce_verified) ||
            policy->receive->donors || policy->select == &select_best ||
            policy->select == &select_top;
 }
@@ -146,7 +147,7 @@ const char *policy_conflict(const struct policy *policy)
     if (policy->exchange == EXCHANGE_GRADIENT && policy->reduce->by_loss)
         return "a gradient has no loss of its own: say --exchange delta or "
                "another --reduce";
-    if (parameters && policy->reduce->weigh)
+    if (parameters && (policy->reduce->weigh || policy->reduce->blend))
         return "the length of parameters says nothing about them: say "
                "--exchange delta or another --reduce";
     if (parameters && !policy->gate->batch && policy->damping != &damping_none)

@@ -74,10 +74,37 @@ static void those_among_some_elements_are_found(void)
     schema_destroy(&schema);
 }
 
+static void elements_are_told_apart_by_their_tensors(void)
+{
+    const uint64_t w[] = {5, 2}, b[] = {1};
+    struct schema *schema = schema_new();
+    struct tensor_part part = {0};
+
+    CHECK_OK(schema_add(schema, "w", 2, w, NULL));
+    CHECK_OK(schema_add(schema, "b", 1, b, NULL));
+    CHECK_OK(schema_add(schema, "v", 2, w, NULL));
+    CHECK(schema_part(schema, 8, 10, &part));
+    CHECK(part.tensor == &schema->tensors[0]);
+    CHECK_EQUAL(0, part.at);
+    CHECK_EQUAL(2, part.count);
+    CHECK(schema_part(schema, 8, 10, &part));
+    CHECK(part.tensor == &schema->tensors[1]);
+    CHECK_EQUAL(1, part.count);
+    CHECK(schema_part(schema, 8, 10, &part));
+    CHECK(part.tensor == &schema->tensors[2]);
+    CHECK_EQUAL(3, part.at);
+    CHECK_EQUAL(7, part.count);
+    CHECK(!schema_part(schema, 8, 10, &part));
+    part = (struct tensor_part){0};
+    CHECK(!schema_part(schema, 21, 1, &part));
+    schema_destroy(&schema);
+}
+
 void add_core_statistics_tests(CU_pSuite suite)
 {
     TEST(a_text_says_which_they_are);
     TEST(other_words_behind_a_shape_are_refused);
     TEST(another_kind_is_another_model);
     TEST(those_among_some_elements_are_found);
+    TEST(elements_are_told_apart_by_their_tensors);
 }

@@ -1,5 +1,6 @@
 #include "tests/policies/star.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/check.h"
@@ -114,6 +115,20 @@ static void judge(struct bowl *bowl)
     bowl->count = kept;
 }
 
+/* A tensor of one element. */
+static double blended(const struct reduce_rule *rule, const struct bowl *bowl,
+                      const double *share, double whole)
+{
+    double length[STAR_MOST], factor[STAR_MOST], sum = 0;
+
+    for (unsigned i = 0; i < bowl->count; i++)
+        length[i] = fabs(bowl->offered[i]);
+    whole = rule->blend(length, share, bowl->count, factor) / whole;
+    for (unsigned i = 0; i < bowl->count; i++)
+        sum += share[i] * factor[i] * bowl->offered[i];
+    return sum != 0 ? copysign(whole, sum) : 0;
+}
+
 static double reduced(const struct bowl *bowl)
 {
     const struct policy *policy = &bowl->star->policy;
@@ -127,6 +142,8 @@ static double reduced(const struct bowl *bowl)
         value += share[i] * bowl->offered[i];
     }
     value /= whole;
+    if (policy->reduce->blend)
+        value = blended(policy->reduce, bowl, share, whole);
     if (policy->reduce->rows)
         policy->reduce->rows(rows, bowl->count, 1, &policy->numbers, &value);
     return value;
