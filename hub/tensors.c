@@ -169,3 +169,19 @@ enum status tensors_blend(const struct chunk_merge *merge, double *whole)
     free(room);
     return STATUS_OK;
 }
+
+void tensors_correct(const struct chunk_merge *merge, double *whole)
+{
+    const struct policy *policy = merge->job.context;
+    const struct blob *slot = merge->job.in[MERGE_SLOTS].blob;
+    const float *floats =
+        slot ? (const float *)(const void *)slot->bytes : NULL;
+    double sign = policy->exchange == EXCHANGE_GRADIENT ? -1 : 1;
+    struct tensor_part part = {0};
+
+    while (floats && schema_part(merge->schema, merge->job.extent.first,
+                                 merge->job.extent.elements, &part))
+        if (part.tensor->kind == TENSOR_TRAINED)
+            policy->merge->correct(floats + part.at, part.count, sign,
+                                   whole + part.at);
+}

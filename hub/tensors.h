@@ -9,5 +9,7 @@
 /* whole[0 .. extent.elements) = what the updates come to by the policy's
  * reduce->blend, divided. NO_MEMORY. */
 enum status tensors_blend(const struct chunk_merge *merge, double *whole);
+/* Changes it by the policy's merge->correct, where something is kept. */
+void tensors_correct(const struct chunk_merge *merge, double *whole);
 
 #endif

@@ -289,25 +289,46 @@ static double **rows_new(unsigned updates)
     return rows;
 }
 
+/* Of the whole chunk, where a rule looks at tensors. */
+static void reduce_whole(struct job *job, const struct policy *policy,
+                         const struct reduced *reduced)
+{
+    const struct chunk_merge *merge = (const struct chunk_merge *)job;
+    size_t most = job_tile(job);
+
+    if (policy->reduce->blend)
+        job->status = tensors_blend(merge, reduced->whole);
+    for (size_t first = 0;
+         !policy->reduce->blend && first < job->extent.elements;
+         first += most) {
+        size_t left = job->extent.elements - first;
+
+        reduce(job, policy, reduced->rows, first, left < most ? left : most,
+               reduced->whole + first);
+    }
+    if (job->status == STATUS_OK && policy->merge->correct)
+        tensors_correct(merge, reduced->whole);
+}
+
 void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
-    const struct reduce_rule *rule = policy->reduce;
+    bool rows = policy->reduce->rows != NULL;
+    bool whole = policy->reduce->blend || policy->merge->correct;
     struct reduced reduced = {NULL, NULL};
     unsigned slots =
         policy->merge->slots ? policy->merge->slots(&policy->numbers) : 0;
 
     for (unsigned i = 0; i < 1 + slots; i++)
         job->out[i] = room(job);
-    if (rule->rows)
+    if (rows)
         reduced.rows = rows_new(job->inputs - MERGE_FROM);
-    if (rule->blend)
+    if (whole)
         reduced.whole = malloc(job->extent.elements * sizeof(double));
-    if ((rule->rows && !reduced.rows) || (rule->blend && !reduced.whole))
+    if ((rows && !reduced.rows) || (whole && !reduced.whole))
         job->status = STATUS_NO_MEMORY;
-    if (job->status == STATUS_OK && rule->blend)
-        job->status =
-            tensors_blend((const struct chunk_merge *)job, reduced.whole);
+    if (job->status == STATUS_OK && whole)
+        reduce_whole(job, policy, &reduced);
     if (job->status == STATUS_OK)
         merge_tiles(job, policy, &reduced);
     rows_free(reduced.rows);

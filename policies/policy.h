@@ -186,6 +186,10 @@ struct merge_rule {
                        lowest is not preferred: presets say */
     /* State vectors it keeps with these numbers; at most POLICY_SLOTS. */
     unsigned (*slots)(const struct policy_numbers *numbers);
+    /* TENSOR BY TENSOR, before any step: changes the reduced update by what
+     * slot 0 holds, which is there. `sign`: see merge_tile. NULL: not. */
+    void (*correct)(const float *slot, size_t count, double sign,
+                    double *update);
     void (*step)(const struct merge_tile *tile);
     /* The verb that receivers apply the result with, and its number a; `delay`
      * is the part of k iterations after which they do so, d / k. NULL: 1. */

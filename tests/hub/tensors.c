@@ -23,9 +23,10 @@ static struct schema *make_schema(void)
 }
 
 /* Elements [first, first + count) of the centre 0 once these updates, of equal
- * weight, are merged by the policy; momentum is the slot before, or NULL. */
-static void merged(const struct policy *policy, size_t first, size_t count,
-                   float updates[][16], unsigned number, float *out)
+ * weight, are merged by the policy; `momentum`: its slot before, or NULL. */
+static void merged_after(const struct policy *policy, const float *momentum,
+                         size_t first, size_t count, float updates[][16],
+                         unsigned number, float *out)
 {
     struct schema *schema = make_schema();
     struct exempt *exempt = exempt_new(schema);
@@ -49,6 +50,11 @@ static void merged(const struct policy *policy, size_t first, size_t count,
     }
     job->in[MERGE_THETA].blob = blob_new(pool, count * sizeof(float));
     memset(job->in[MERGE_THETA].blob->bytes, 0, count * sizeof(float));
+    if (momentum) {
+        job->in[MERGE_SLOTS].blob = blob_new(pool, count * sizeof(float));
+        memcpy(job->in[MERGE_SLOTS].blob->bytes, momentum + first,
+               count * sizeof(float));
+    }
     merge_chunk(job);
     CHECK_OK(job->status);
     memcpy(out, job->out[0]->bytes, count * sizeof(float));
@@ -56,6 +62,12 @@ static void merged(const struct policy *policy, size_t first, size_t count,
     exempt_destroy(&exempt);
     schema_destroy(&schema);
     pool_destroy(&pool);
+}
+
+static void merged(const struct policy *policy, size_t first, size_t count,
+                   float updates[][16], unsigned number, float *out)
+{
+    merged_after(policy, NULL, first, count, updates, number, out);
 }
 
 static float turned[2][16] = {{3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4, 8, 1, 0},
@@ -112,10 +124,33 @@ static void equal_updates_are_as_their_mean(void)
         CHECK_NEAR((double)equal[0][i], (double)out[i], 1e-6);
 }
 
+/* With momentum that is about to end, so that the step is the update. */
+static void momentum_corrects_each_tensor_by_itself(void)
+{
+    static const float momentum[16] = {-1, 0, 0, 0, 0, 0,  0, 0,
+                                       1,  0, 0, 0, 9, -9, 1, 0};
+    float updates[1][16] = {{1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 5, 7, 0, 1}};
+    struct policy policy = preset_find("mean")->policy;
+    float out[16];
+
+    policy.merge = &merge_heloco;
+    policy.numbers.outer_momentum = 1e-30;
+    merged_after(&policy, momentum, 0, 16, updates, 1, out);
+    CHECK_NEAR(1, (double)out[0], 1e-6);   /* with it: stays */
+    CHECK_NEAR(0.5, (double)out[8], 1e-6); /* against it: half is taken away */
+    CHECK_NEAR(5, (double)out[12], 0);     /* statistics */
+    CHECK_NEAR(7, (double)out[13], 0);
+    CHECK_NEAR(-1 / sqrt(2), (double)out[14], 1e-6); /* across: it turns */
+    CHECK_NEAR(1 / sqrt(2), (double)out[15], 1e-6);
+    merged_after(&policy, NULL, 0, 16, updates, 1, out);
+    CHECK_NEAR(1, (double)out[8], 0);
+}
+
 void add_hub_tensors_tests(CU_pSuite suite)
 {
     TEST(each_tensor_has_its_own_direction_and_length);
     TEST(embeddings_and_statistics_are_averaged);
     TEST(a_chunk_has_its_part_of_a_tensor);
     TEST(equal_updates_are_as_their_mean);
+    TEST(momentum_corrects_each_tensor_by_itself);
 }
