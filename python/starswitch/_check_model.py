@@ -14,7 +14,7 @@ import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 
-from ._check_names import NO_PLACE, Names, key_of, place_behind
+from ._check_names import NO_PLACE, Names, key_of, loop_around, place_behind
 from ._check_run import Birth, Watch, is_library
 from ._check_static import returned_lines
 from .errors import StarswitchError
@@ -132,7 +132,13 @@ class Scope:
         many = lines.count(self.line) > 1
         self.behind, self.indent = place_behind(frame, self.line, many)
         self.behind = max(self.behind, self.line)
-        self.names = Names(frame, self.behind)
+        calls = [
+            one.frames[i + 1 :]
+            for one in births
+            for i, (other, _) in enumerate(one.frames)
+            if other is frame
+        ]
+        self.names = Names(frame, self.behind, *calls[:8])
 
     def describe(self) -> dict[str, Any]:
         code = self.frame.f_code
@@ -145,6 +151,7 @@ class Scope:
             "first": code.co_firstlineno,
             "self": 0 if own is None else id(own),
             "numbers": numbers_of(self.frame),
+            "loop": loop_around(self.frame, self.indent),
         }
 
 

@@ -7,7 +7,7 @@ import ast
 import linecache
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import FrameType
@@ -208,19 +208,61 @@ def _worth(one: Expression, frame: FrameType, line: int) -> int | None:
     return worst
 
 
-class Names:
-    """How things are written in a frame, in a line behind `line` (0: anywhere)."""
+Calls = Sequence[tuple[FrameType, int]]
 
-    def __init__(self, frame: FrameType | None, line: int = 0) -> None:
+
+def _last_word(text: str) -> str:
+    return text.rsplit(".", 1)[-1]
+
+
+def not_yet(callers: Calls) -> set[str]:
+    """Attributes, as `.optimizer`, and names of the module that those who call
+    give a value to only with what the call returns, or later."""
+    found: set[str] = set()
+    for frame, line in callers:
+        function = function_of(frame)
+        begins = [
+            chain[-1].lineno
+            for chain in function.chains
+            if chain[-1].lineno <= line <= (chain[-1].end_lineno or 0)
+        ]
+        is_module = frame.f_code.co_name == "<module>"
+        for text, lines in function.bound.items():
+            if min(lines) < max(begins, default=line):
+                continue
+            if "." in text and "[" not in text:
+                found.add("." + _last_word(text))
+            elif is_module or text in function.globals:
+                found.add(text)
+    return found
+
+
+class Names:
+    """How things are written in a frame, in a line behind `line` (0: anywhere),
+    while these frames call it."""
+
+    def __init__(self, frame: FrameType | None, line: int = 0, *calls: Calls) -> None:
         self._known: list[tuple[Expression, int]] = []
         if frame is None:
             return
+        later = set().union(*(not_yet(one) for one in calls))
+
+        def is_there(one: Expression) -> bool:
+            return not any(
+                "." in step and "." + _last_word(step) in later for step in one.steps
+            )
+
         own = expressions(dict(frame.f_locals))
-        given = [(one, _worth(one, frame, line)) for one in own]
+        given = [(one, _worth(one, frame, line)) for one in own if is_there(one)]
         if frame.f_locals is not frame.f_globals:
             hidden = {one.steps[0] for one in own}
             outer = expressions(dict(frame.f_globals))
-            given += [(one, 4) for one in outer if one.steps[0] not in hidden]
+            hidden |= later
+            given += [
+                (one, 4)
+                for one in outer
+                if one.steps[0] not in hidden and is_there(one)
+            ]
         kinds = (torch.nn.Module, torch.optim.Optimizer, dict)
         self._known = [
             (one, worth)
@@ -268,6 +310,17 @@ def key_of(text: str) -> str:
 
 def _stored(node: ast.AST) -> set[str]:
     return {text for one in ast.walk(node) for text, _ in _targets(one)}
+
+
+def loop_around(frame: FrameType, line: int) -> int:
+    """Where the innermost loop begins that this line of a frame is in; 0: none."""
+    loops = [
+        chain[-1].lineno
+        for chain in function_of(frame).chains
+        if isinstance(chain[-1], LOOPS)
+        and chain[-1].lineno <= line <= (chain[-1].end_lineno or 0)
+    ]
+    return max(loops, default=0)
 
 
 def place_behind(frame: FrameType, line: int, many: bool) -> tuple[int, int]:

@@ -385,23 +385,64 @@ class Judge:
             add(Line(shown, after, f"{indent}{call}"))
             return
         add(Line(shown, after, f"{indent}{link} = {call}"))
+        if place["loop"]:
+            self.note(
+                f"attach stands in the loop of line {place['loop']}: each pass is the "
+                "same node in the same run, and a new model is given what the run "
+                "has learnt; where passes are to be apart, as those of a "
+                "cross-validation, give each a hub of its own"
+            )
+        self.attach_again(file, place, what, given.removeprefix(f", {clock['name']}"))
         if lazy:
             self.note("lazy modules: run one batch through the model before attach")
         self.report_line(clock, link, place)
+
+    def train_line(self, file: str, place: dict[str, Any]) -> int:
+        """The line of attach's function that steps, or calls who does; 0: that is
+        elsewhere."""
+        name = place["function"] or "<module>"
+        lines = [
+            one[1]
+            for optimizer in self.result.optimizers
+            for one in optimizer["lines"]
+            if one[0] == file and one[2] == name and one[3] == place["first"]
+        ]
+        return min([line for line in lines if line > place["line"]], default=0)
+
+    def attach_again(
+        self, file: str, place: dict[str, Any], what: str, options: str
+    ) -> None:
+        """Behind optimizers that the same function makes once it has trained, as
+        for a second phase."""
+        trains = self.train_line(file, place)
+        if not trains or self.in_backward() or len(self.result.optimizers) > 1:
+            return
+        source = self.of_file(file)[0]
+        for one in self.made_in(file):
+            here = one.scope.split(".")[-1] == place["function"]
+            if here and one.line > trains:
+                indent = indent_at(source, one.line)
+                link = "self.link" if one.name.startswith("self.") else "link"
+                text = (
+                    f"{indent}{link} = starswitch.attach({what}, {one.name}{options})"
+                )
+                self.result.lines.append(Line(self.shown(file), one.end, text))
+                self.note(
+                    f"line {one.line} makes another optimizer, which attach is told of "
+                    "again: under the same name it is the same node"
+                )
+
+    def made_in(self, file: str) -> list[Statement]:
+        if os.path.abspath(file) == os.path.abspath(self.options.script):
+            return self.text.optimizers
+        return []
 
     def attach_line(self, file: str, place: dict[str, Any]) -> int:
         """Behind what makes the optimizer, and behind what loads or prepares it
         further down in the same function, before that begins to train."""
         source, ends, _, loads = self.of_file(file)
         after: int = ends.get(place["line"], place["line"])
-        trains = [
-            one[1]
-            for optimizer in self.result.optimizers
-            for one in optimizer["lines"]
-            if one[0] == file and one[3] == place["first"]
-            if (one[2] == place["function"]) or not place["function"]
-        ]
-        until = min([line for line in trains if line > after], default=len(source))
+        until = self.train_line(file, place) or len(source)
         for one in loads:
             here = one.scope.split(".")[-1] == place["function"]
             indent = indent_at(source, one.line) == indent_at(source, place["indent"])

@@ -109,6 +109,25 @@ def test_a_script_that_ends_after_a_step_works(check: Checker) -> None:
         assert (done.code, done.verdict) == (0, "works")
 
 
+def test_a_new_model_in_each_pass_of_a_loop_is_said(check: Checker) -> None:
+    done = check.run(
+        """\
+        import torch
+
+        for fold in range(5):
+            model = torch.nn.Linear(2, 1)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for step in range(100):
+                loss = model(torch.randn(4, 2)).sum()
+                loss.backward()
+                optimizer.step()
+        """
+    )
+    assert done.code == 0
+    assert done.lines[5] == "link = starswitch.attach(model, optimizer)"
+    assert done.says("in the loop of line 3")
+
+
 def test_a_child_that_raises_is_heard(check: Checker) -> None:
     done = check.run(
         """\

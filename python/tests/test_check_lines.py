@@ -155,6 +155,37 @@ SCRIPTS = {
                 unfreeze()
             step(optimizer, model(x).square().mean())
     """,
+    "a second phase": """\
+        def main():
+            model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+            model[0].requires_grad_(False)
+            optimizer = torch.optim.SGD(model[2].parameters(), lr=0.01)
+            for turn in range(60):
+                step(optimizer, model(x).square().mean())
+            model.requires_grad_(True)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            for turn in range(10_000):
+                step(optimizer, model(x).square().mean())
+
+        main()
+    """,
+    "an attribute that its caller sets": """\
+        class State:
+            def __init__(self, model):
+                self.model = model
+                self.optimizer = self.configure()
+
+            def configure(self):
+                made = torch.optim.Adam(self.model.parameters())
+                return made
+
+        def main():
+            state = State(nn.Linear(4, 1))
+            for turn in range(10_000):
+                step(state.optimizer, state.model(x).square().mean())
+
+        main()
+    """,
     "models of several processes": """\
         import torch.multiprocessing as mp
 
@@ -181,7 +212,10 @@ SCRIPTS = {
     """,
 }
 NODES = {"models of several processes": 2}
-LATER = {"layers that train later": 60}  # what attach has to outlive
+LATER = {
+    "layers that train later": 60,
+    "a second phase": 60,
+}  # what attach has to outlive
 
 
 @pytest.mark.parametrize("shape", SCRIPTS)
