@@ -141,6 +141,6 @@ class Cuda:
 
 def device_of(tensors: Sequence[torch.Tensor]) -> Device:
     """What serves these tensors."""
-    if any(one.device.type == "cuda" for one in tensors):
+    if any(one.is_cuda for one in tensors):
         return Cuda()
     return Cpu()

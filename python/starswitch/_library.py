@@ -411,6 +411,26 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
             c_double,
         ],
     ),
+    "star_gather": (
+        None,
+        [
+            POINTER(POINTER(c_float)),
+            POINTER(c_uint64),
+            c_size_t,
+            POINTER(c_float),
+        ],
+    ),
+    "star_scatter": (
+        None,
+        [
+            c_double,
+            c_double,
+            POINTER(c_float),
+            POINTER(POINTER(c_float)),
+            POINTER(c_uint64),
+            c_size_t,
+        ],
+    ),
     "star_group_join": (
         c_int,
         [

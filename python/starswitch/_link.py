@@ -249,46 +249,66 @@ def _short(name: str) -> str:
     return f"{digest}~{plain[-(NAME_BYTES - 9) :]}"
 
 
+def _rows(tensors: Sequence[Described]) -> tuple[list[str], list[str]]:
+    """Their names and their lines in a schema; there may be thousands, of few
+    shapes."""
+    names = [name for name, _, _ in tensors]
+    together = "".join(names)
+    if not (
+        together.isascii()
+        and together.isprintable()
+        and " " not in together
+        and min(map(len, names)) > 0
+        and max(map(len, names)) <= NAME_BYTES
+    ):
+        names = [_short(name) for name in names]
+    forms: dict[tuple[tuple[int, ...], int], str] = {}
+    rows = []
+    for name, (_, shape, kind) in zip(names, tensors, strict=True):
+        form = forms.get((shape, kind))
+        if form is None:
+            sizes = shape if len(shape) <= c.STAR_RANK_MAX else (1, math.prod(shape))
+            text = ",".join(map(str, sizes)) or "-"
+            form = forms[shape, kind] = f" f32 {text}{KIND_WORDS[kind]}\n"
+        rows.append(name + form)
+    return names, rows
+
+
 def pack(tensors: Sequence[Described]) -> list[Described]:
     """Tensors as a schema can hold them: where they are too many or their names
     too long, neighbours of a kind become one matrix of one row."""
-    named = []
-    for name, shape, kind in tensors:
-        if len(shape) > c.STAR_RANK_MAX:
-            shape = (1, math.prod(shape))
-        named.append(Described(_short(name), shape, kind))
-    rows = [
-        f"{name} f32 {','.join(map(str, shape)) or '-'}{KIND_WORDS[kind]}\n"
-        for name, shape, kind in named
-    ]
+    names, rows = _rows(tensors)
     if (
-        len(named) <= TENSORS_MAX
+        len(names) <= TENSORS_MAX
         and sum(map(len, rows)) + 8 * len(rows) <= TEXT_MAX
-        and len({one.name for one in named}) == len(named)
+        and len(set(names)) == len(names)
     ):
-        return named
+        return [
+            Described(name, shape, kind)
+            if len(shape) <= c.STAR_RANK_MAX
+            else Described(name, (1, math.prod(shape)), kind)
+            for name, (_, shape, kind) in zip(names, tensors, strict=True)
+        ]
     packed: list[Described] = []
     sizes = [math.prod(shape) for _, shape, _ in tensors]
     target = math.ceil(sum(sizes) / 256)
     first = elements = 0
+    last = len(tensors) - 1
     for i, (_, shape, kind) in enumerate(tensors):
         elements += sizes[i]
-        following = tensors[i + 1] if i + 1 < len(tensors) else None
         # Vectors travel as float32 whatever codec there is; they stay apart.
-        if (
-            following is None
-            or following.kind != kind
-            or (
-                (len(following.shape) < 2) != (len(shape) < 2)
-                and len(packed) < TENSORS_MAX // 2
-            )
-            or elements >= target
-        ):
-            text = "".join(rows[first : i + 1])
-            digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-            name = f"packed.{len(packed)}.{i + 1 - first}.{digest}"
-            packed.append(Described(name, (1, elements), kind))
-            first, elements = i + 1, 0
+        if i < last and elements < target:
+            _, following, its_kind = tensors[i + 1]
+            if its_kind == kind and (
+                (len(following) < 2) == (len(shape) < 2)
+                or len(packed) >= TENSORS_MAX // 2
+            ):
+                continue
+        text = "".join(rows[first : i + 1])
+        digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        name = f"packed.{len(packed)}.{i + 1 - first}.{digest}"
+        packed.append(Described(name, (1, elements), kind))
+        first, elements = i + 1, 0
     return packed
 
 

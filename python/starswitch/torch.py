@@ -8,12 +8,15 @@ import hashlib
 import logging
 import math
 import os
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import c_float, string_at
+from ctypes import POINTER, c_float, c_uint64, cast, string_at
 from functools import partial, wraps
-from typing import Any, NamedTuple
+from itertools import accumulate
+from operator import attrgetter, eq
+from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
@@ -21,6 +24,7 @@ import torch
 from . import _library as c
 from ._device import Copy, Cpu, Device, Done, device_of
 from ._link import GO, Described, Link, Options, why_idle
+from ._programs import library
 from .errors import StarswitchError
 
 Models = torch.nn.Module | Mapping[str, torch.nn.Module]
@@ -28,6 +32,13 @@ Models = torch.nn.Module | Mapping[str, torch.nn.Module]
 logger = logging.getLogger("starswitch")
 
 SAMPLE = 4096  # values of a frozen tensor that its fingerprint is made of
+SMALL = 32768  # elements; torch shares larger tensors out among its threads
+FLOAT_BYTES = 4
+FSDP = "_flat_param"  # the end of the names of its parameters
+PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
+FLOAT = frozenset({torch.float32})
+SHAPE, DTYPE, ON_HOST = attrgetter("shape"), attrgetter("dtype"), attrgetter("is_cpu")
+ADDRESS = torch.Tensor.data_ptr
 
 
 def unwrap(model: Any) -> Any:
@@ -54,11 +65,8 @@ def unwrap_optimizer(optimizer: Any) -> Any:
     return optimizer
 
 
-class _Place(NamedTuple):
-    """Where a tensor is found: in this dictionary of its module."""
-
-    holder: dict[str, Any]
-    name: str
+# Where a tensor is found: in a dictionary of its module, by name.
+_Place = tuple[dict[str, Any], str]
 
 
 class _Listing:
@@ -79,8 +87,8 @@ class _Listing:
             for path, module in model.named_modules(prefix=prefix)
         ]
         for path, module in modules:
-            for name, one in module._parameters.items():
-                self._add_parameter(path, module, name, one)
+            if module._parameters:
+                self._add_parameters(path, module._parameters)
         counters: list[tuple[str, _Place, torch.Tensor]] = []
         for path, module in modules if buffers == "average" else ():
             for name, one in module._buffers.items():
@@ -96,21 +104,28 @@ class _Listing:
         self._seen.add(id(one))
         return True
 
-    def _add_parameter(
-        self, path: str, module: torch.nn.Module, name: str, one: Any
-    ) -> None:
-        if not self._is_new(one):
-            return
-        full = f"{path}.{name}" if path else name
-        _check_plain(full, one)
-        place = _Place(module._parameters, name)
-        if not one.numel():
-            return
-        moves = one.is_floating_point() or one.is_complex()
-        if moves and (self._all or one.requires_grad):
-            self._add(full, place, one, 0)
-        else:
-            self.frozen.append((full, place))
+    def _add_parameters(self, path: str, holder: dict[str, Any]) -> None:
+        """Of a module; there may be thousands."""
+        seen, path = self._seen, f"{path}." if path else ""
+        places, described = self.places, self.described
+        for name, one in holder.items():
+            if one is None or id(one) in seen:
+                continue
+            seen.add(id(one))
+            full = path + name
+            if type(one) not in PLAIN or one.is_meta or name.endswith(FSDP):
+                _check_plain(full, one)
+            shape, floats = tuple(one.shape), one.is_floating_point()
+            if 0 in shape:
+                continue
+            if (floats or one.is_complex()) and (self._all or one.requires_grad):
+                if not floats:
+                    self.complex.append(len(places))
+                    shape = (*shape, 2)
+                places.append((holder, name))
+                described.append(Described(full, shape))
+            else:
+                self.frozen.append((full, (holder, name)))
 
     def _add_buffer(
         self,
@@ -125,7 +140,7 @@ class _Listing:
             return
         full = f"{path}.{name}" if path else name
         _check_plain(full, one)
-        place = _Place(module._buffers, name)
+        place = (module._buffers, name)
         if name == "num_batches_tracked":
             counters.append((full, place, one))
         # Some masks are -inf, which is no value to average.
@@ -166,17 +181,13 @@ class TorchParameters:
         self._frozen = listing.frozen
         self._groups = _group_sizes(optimizer)
         self.described: Sequence[Described] = listing.described
-        self._first = [0]
-        for one in listing.described:
-            self._first.append(self._first[-1] + one.elements)
+        self._shapes = [one.shape for one in listing.described]
+        self._lengths = array("Q", map(math.prod, self._shapes))
+        self._first = [0, *accumulate(self._lengths)]
         with torch.no_grad():
-            tensors = self._tensors()
-            self._device = device or device_of(tensors)
+            self._device = device or device_of(self._tensors())
             self._staging = self._device.host(self._first[-1])
             self.staging = self._staging.data_ptr()
-            self._views = list(
-                torch._utils._unflatten_dense_tensors(self._staging, tensors)  # type: ignore[no-untyped-call]
-            )
         self._residual: dict[int, torch.Tensor] = {}
         # On the CPU a tensor's value is there, and to ask for it is what takes least.
         self._at_once = isinstance(self._device, Cpu)
@@ -248,6 +259,43 @@ class TorchParameters:
 
     # ---- Parameters ----
 
+    def _plain(self, tensors: list[Any], begin: int = 0) -> tuple[Any, list[int]]:
+        """Of tensors from `begin` on: the addresses of those that C may read and
+        write as they are, for as long as `tensors` is held and the script does
+        not go on, 0 for the others; and which the others are. StarswitchError:
+        the shape of one has changed."""
+        try:
+            # One at a time: thousands of tuples would set the collector off.
+            shapes = self._shapes[begin : begin + len(tensors)]
+            if not all(map(eq, map(SHAPE, tensors), shapes)):
+                raise self._changed_shape()
+        except AttributeError:  # there is none any more
+            raise self._changed_shape() from None
+        if not self._at_once:
+            return None, list(range(begin, begin + len(tensors)))
+        longest = max(self._lengths[begin : begin + len(tensors)])
+        if longest <= SMALL and _all_plain(tensors):
+            return array("L", map(ADDRESS, tensors)), []
+        others = [
+            i
+            for i, one in enumerate(tensors, begin)
+            if self._lengths[i] > SMALL or not _all_plain([one])
+        ]
+        known = set(others)
+        addresses = array(
+            "L",
+            [
+                0 if i in known else one.data_ptr()
+                for i, one in enumerate(tensors, begin)
+            ],
+        )
+        return (addresses if len(others) < len(tensors) else None), others
+
+    def _views(self, flat: torch.Tensor, which: Sequence[int]) -> list[torch.Tensor]:
+        """A flat vector's parts that are these tensors', in their shapes."""
+        parts = torch.split(flat, self._lengths.tolist())
+        return [parts[i].view(self._shapes[i]) for i in which]
+
     @torch.no_grad()
     def begin_copy(self) -> Callable[[], bool]:
         self._check_trained()
@@ -256,8 +304,14 @@ class TorchParameters:
             rest = self._rest(i, tensors[i])
             if rest is not None:
                 tensors[i] = tensors[i].float() + rest
+        addresses, others = self._plain(tensors)
+        if addresses:
+            _gather(addresses, self._lengths, self.staging)
         try:
-            self._copy = self._device.fetch(self._views, tensors)
+            self._copy = Done()
+            if others:
+                targets = self._views(self._staging, others)
+                self._copy = self._device.fetch(targets, [tensors[i] for i in others])
         except (RuntimeError, AttributeError, TypeError) as error:
             raise self._changed_shape() from error
         return self._copy.complete
@@ -267,35 +321,70 @@ class TorchParameters:
         what they were."""
         self._copy.protect()
 
+    def _range(self, first: int, count: int) -> tuple[int, int]:
+        """The tensors that elements [first, first + count) are of."""
+        begin = bisect_right(self._first, first) - 1
+        return begin, bisect_right(self._first, first + count - 1)
+
     def _pieces(
-        self, values: int, first: int, count: int
+        self,
+        values: int,
+        first: int,
+        count: int,
+        tensors: Sequence[torch.Tensor],
+        which: Sequence[int],
     ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, int]]:
-        """Of elements [first, first + count): which tensor, the tensor, what
-        there is for it on its device, and from which of its elements on."""
+        """Of elements [first, first + count), which begin in tensors[0], and of
+        `which` tensors: number, the tensor, what there is for it on its device,
+        and from which of its elements on."""
+        begin = self._range(first, count)[0]
         vector = torch.frombuffer(
             (c_float * count).from_address(values), dtype=torch.float32
         )
-        moved: dict[torch.device, torch.Tensor] = {}
-        begin = bisect_right(self._first, first) - 1
-        end = bisect_right(self._first, first + count - 1)
-        for i, tensor in enumerate(self._tensors(begin, end), begin):
-            if tensor is None or tensor.shape != self._views[i].shape:
-                raise self._changed_shape()
-            a, b = self._first[i], self._first[i + 1]
-            low, high = max(a, first), min(b, first + count)
-            if tensor.device not in moved:
-                moved[tensor.device] = self._device.send(vector, tensor.device)
-            yield i, tensor, moved[tensor.device][low - first : high - first], low - a
+        lengths = self._cut(first, count)[0].tolist()
+        parts: dict[torch.device, Sequence[torch.Tensor]] = {}
+        for i in which:
+            tensor = tensors[i - begin]
+            if tensor.device not in parts:
+                moved = self._device.send(vector, tensor.device)
+                parts[tensor.device] = torch.split(moved, lengths)
+            at = max(0, first - self._first[i])
+            yield i, tensor, parts[tensor.device][i - begin], at
+
+    def _cut(self, first: int, count: int) -> tuple[Any, int]:
+        """How much of each of its tensors elements [first, first + count) are,
+        and how much of the first of them is before."""
+        begin, end = self._range(first, count)
+        lengths = self._lengths[begin:end]
+        before = first - self._first[begin]
+        lengths[0] -= before
+        lengths[-1] -= self._first[end] - (first + count)
+        return lengths, before
 
     @torch.no_grad()
     def change(
         self, keep: float, scale: float, values: int, first: int, count: int
     ) -> None:
         self.before_change()
+        begin, end = self._range(first, count)
+        tensors = self._tensors(begin, end)
+        addresses, others = self._plain(tensors, begin)
+        if addresses:
+            lengths, before = self._cut(first, count)
+            if addresses[0]:
+                addresses[0] += FLOAT_BYTES * before
+            _scatter(keep, scale, values, addresses, lengths)
+            torch.autograd.graph.increment_version(
+                tensors
+                if not others
+                else [one for one, at in zip(tensors, addresses, strict=True) if at]
+            )
         whole: list[torch.Tensor] = []
         pieces: list[torch.Tensor] = []
-        for i, tensor, piece, at in self._pieces(values, first, count):
-            if not tensor.is_floating_point() or tensor.dtype.itemsize < 4:
+        for i, tensor, piece, at in (
+            self._pieces(values, first, count, tensors, others) if others else ()
+        ):
+            if not tensor.is_floating_point() or tensor.dtype.itemsize < FLOAT_BYTES:
                 self._change_low(i, tensor, keep, scale, piece, at)
             elif piece.numel() == tensor.numel():
                 whole.append(tensor)
@@ -308,7 +397,11 @@ class TorchParameters:
     @torch.no_grad()
     def raise_to(self, values: int, first: int, count: int) -> None:
         self.before_change()
-        for _, tensor, piece, at in self._pieces(values, first, count):
+        begin, end = self._range(first, count)
+        tensors = self._tensors(begin, end)
+        self._plain(tensors, begin)
+        which = range(begin, end)
+        for _, tensor, piece, at in self._pieces(values, first, count, tensors, which):
             flat = tensor.contiguous().view(-1)
             part = flat[at : at + piece.numel()]
             torch.maximum(part, piece.to(tensor.dtype), out=part)
@@ -396,20 +489,46 @@ class TorchParameters:
 
     @contextmanager
     def swapped(self, values: int) -> Iterator[None]:
-        vector = torch.frombuffer(
-            (c_float * self._first[-1]).from_address(values), dtype=torch.float32
-        )
         with torch.no_grad():
-            tensors = self._tensors()
-            own = [one.detach().clone() for one in tensors]
-            for one, a, b in zip(tensors, self._first, self._first[1:], strict=False):
-                one.copy_(vector[a:b].view(one.shape))
+            own = self._save(values)
         try:
             yield
         finally:
             with torch.no_grad():
-                for one, saved in zip(self._tensors(), own, strict=False):
-                    one.copy_(saved)
+                self._restore(*own)
+
+    def _save(self, values: int) -> tuple[torch.Tensor, dict[int, torch.Tensor]]:
+        """Writes a flat vector to the tensors. What they were: those that C reads
+        in a flat vector, the others by their numbers."""
+        tensors = self._tensors()
+        addresses, others = self._plain(tensors)
+        flat = torch.empty(self._first[-1])
+        kept = {i: tensors[i].detach().clone() for i in others}
+        if addresses:
+            _gather(addresses, self._lengths, flat.data_ptr())
+        vector = torch.frombuffer(
+            (c_float * self._first[-1]).from_address(values), dtype=torch.float32
+        )
+        self._write(vector, tensors, addresses, others)
+        return flat, kept
+
+    def _write(
+        self,
+        flat: torch.Tensor,
+        tensors: list[torch.Tensor],
+        addresses: Any,
+        others: Sequence[int],
+    ) -> None:
+        if addresses:
+            _scatter(0, 1, flat.data_ptr(), addresses, self._lengths)
+        for i, view in zip(others, self._views(flat, others), strict=True):
+            tensors[i].copy_(view)
+
+    def _restore(self, flat: torch.Tensor, kept: dict[int, torch.Tensor]) -> None:
+        tensors = self._tensors()
+        self._write(flat, tensors, *self._plain(tensors))
+        for i, one in kept.items():
+            tensors[i].copy_(one)
 
     # ---- beyond the protocol ----
 
@@ -440,7 +559,7 @@ class TorchParameters:
     def load_state_dict(self, state: Mapping[str, torch.Tensor]) -> None:
         index = {one.name: i for i, one in enumerate(self.described)}
         for name, rest in state.items():
-            if name not in index or rest.shape != self._views[index[name]].shape:
+            if name not in index or rest.shape != self._shapes[index[name]]:
                 raise ValueError(f"the link's state is of another model: {name}")
         self._residual = {
             index[name]: rest.detach().clone().float() for name, rest in state.items()
@@ -480,6 +599,39 @@ def _group_sizes(optimizer: torch.optim.Optimizer | None) -> list[int]:
     )
 
 
+def _all_plain(tensors: Sequence[Any]) -> bool:
+    """Whether these are what C reads and writes: float32 in the host's memory,
+    row-major and without gaps."""
+    return (
+        PLAIN.issuperset(map(type, tensors))
+        and FLOAT.issuperset(map(DTYPE, tensors))
+        and all(map(ON_HOST, tensors))
+        and all(map(torch.Tensor.is_contiguous, tensors))
+    )
+
+
+def _gather(addresses: Any, lengths: Any, to: int) -> None:
+    library().star_gather(
+        cast(addresses.buffer_info()[0], POINTER(POINTER(c_float))),
+        cast(lengths.buffer_info()[0], POINTER(c_uint64)),
+        len(addresses),
+        cast(to, POINTER(c_float)),
+    )
+
+
+def _scatter(
+    keep: float, scale: float, values: int, addresses: Any, lengths: Any
+) -> None:
+    library().star_scatter(
+        keep,
+        scale,
+        cast(values, POINTER(c_float)),
+        cast(addresses.buffer_info()[0], POINTER(POINTER(c_float))),
+        cast(lengths.buffer_info()[0], POINTER(c_uint64)),
+        len(addresses),
+    )
+
+
 def _move(
     tensors: list[torch.Tensor], keep: float, scale: float, values: list[torch.Tensor]
 ) -> None:
@@ -511,7 +663,7 @@ def _check_plain(name: str, tensor: torch.Tensor) -> None:
             f"{name} has no shape yet (a lazy module): run one batch through the "
             "model before attach"
         )
-    if kind == "DTensor" or name.endswith("_flat_param"):
+    if kind == "DTensor" or name.endswith(FSDP):
         raise StarswitchError(
             f"{name} is a {kind} of FSDP or tensor parallelism, of which each process "
             "holds a part: attach before the model is sharded, or use DDP inside a PC"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Callable
+from ctypes import addressof, c_float
 from typing import Any
 
 import pytest
@@ -327,31 +329,66 @@ def one_link_behind(nodes: Any) -> bool:
 # ---- P29 ----
 
 
-def test_p29_20000_small_tensors() -> None:
-    """Times of the thread, the best of five: others use the machine, too."""
+def small_tensors() -> Any:
     model = torch.nn.Module()
     model.many = torch.nn.ParameterList([torch.ones(4, 5) for _ in range(20000)])
+    return model
+
+
+def thread_seconds(act: Callable[[], Any]) -> float:
+    begin = time.thread_time()
+    act()
+    return time.thread_time() - begin
+
+
+def test_p29_20000_small_tensors() -> None:
+    """CPU time of the thread, the best of several: others use the machine, too.
+    Where it is slow, one addition that torch makes on all tensors is the measure:
+    some 12 ms on a machine that has nothing else to do."""
+    model = small_tensors()
+    tensors = list(model.parameters())
+    ones = [torch.ones(4, 5) for _ in tensors]
     starswitch.attach(small_model(), name="warm").detach()
-    attached, hooks = [], []
-    for i in range(5):
-        begin = time.thread_time()
-        link = starswitch.attach(model, name=f"n{i}")
-        attached.append(time.thread_time() - begin)
+    vector = (c_float * 400_000)()
+    values = addressof(vector)
+    times: dict[str, list[float]] = {}
+
+    def measure(name: str, act: Callable[[], Any]) -> None:
+        times.setdefault(name, []).append(thread_seconds(act))
+
+    for i in range(7):
+        with torch.no_grad():
+            measure("torch", lambda: torch._foreach_add_(tensors, ones, alpha=0.0))
+        links: list[Any] = []
+        measure(
+            "attach",
+            lambda i=i, links=links: links.append(
+                starswitch.attach(model, name=f"n{i}")
+            ),
+        )
+        link = links[0]
         for _ in range(200):
-            begin = time.thread_time()
-            link.step()
-            hooks.append(time.thread_time() - begin)
+            measure("hook", link.step)
+        measure("copy", link._parameters.begin_copy)
+        measure(
+            "apply", lambda link=link: link._parameters.change(1, 1, values, 0, 400_000)
+        )
         link.detach()
-    p50 = sorted(hooks)[len(hooks) // 2]
-    print(f"attach {min(attached) * 1e3:.0f} ms, hook p50 {p50 * 1e6:.1f} us")
-    assert p50 < 1e-3
-    assert min(attached) < 0.2, attached
+    hook = sorted(times["hook"])[len(times["hook"]) // 2]
+    best = {name: min(of) for name, of in times.items()}
+    print(
+        f"hook p50 {hook * 1e6:.1f} us", {n: f"{t * 1e3:.1f}" for n, t in best.items()}
+    )
+    assert hook < 1e-3
+    assert best["attach"] < max(0.1, 6 * best["torch"]), times["attach"]
+    assert best["apply"] < max(0.01, 1.5 * best["torch"]), times["apply"]
+    assert best["copy"] < max(0.008, 1.0 * best["torch"]), times["copy"]
+    assert all(bool((p == 1).all()) for p in model.parameters())
 
 
 def test_p29_20000_small_tensors_in_a_run(hub: Any) -> None:
     hub(*EVERY)
-    model = torch.nn.Module()
-    model.many = torch.nn.ParameterList([torch.ones(4, 5) for _ in range(20000)])
+    model = small_tensors()
     link = starswitch.attach(model)
     hooks: list[float] = []
 
@@ -364,8 +401,9 @@ def test_p29_20000_small_tensors_in_a_run(hub: Any) -> None:
 
     until(lambda: step() >= 5)
     p50 = sorted(hooks)[len(hooks) // 2]
-    assert p50 < 1e-3
     print(f"hook p50 {p50 * 1e6:.1f} us, longest {max(hooks) * 1e3:.0f} ms")
+    assert p50 < 1e-3
+    assert max(hooks) < 0.15  # the garbage collector stays out of it
     assert all(bool((p == 1).all()) for p in model.parameters())
 
 

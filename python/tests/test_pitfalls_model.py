@@ -307,6 +307,55 @@ def test_p04_replaced_tensors(hub: Any, how: str) -> None:
         assert torch.allclose(want, fresh[name], atol=1e-5), name
 
 
+def test_p04_tensors_of_all_kinds_between_exchanges() -> None:
+    """Those that C moves lie beside those that torch does, and tensors change
+    their kind; a twin of separate tensors is moved by torch alone."""
+    large = torch.randn(40_000, generator=torch.Generator().manual_seed(1))
+    model = torch.nn.Module()
+    model.many = torch.nn.ParameterList(
+        [torch.zeros(3), torch.zeros(2, 5), large, torch.zeros(4, 4), torch.zeros(())]
+    )
+    parameters = parameters_of(model)
+    twin = [one.detach().clone() for one in model.many]
+    sizes = [one.numel() for one in twin]
+    random = torch.Generator().manual_seed(2)
+
+    def exchanged(keep: float, scale: float) -> None:
+        assert torch.equal(
+            staged(parameters), torch.cat([t.view(-1).float() for t in twin])
+        )
+        v = torch.randn(sum(sizes), generator=random)
+        moved(parameters, keep, scale, v)
+        for one, part in zip(twin, v.split(sizes), strict=True):
+            one.mul_(keep).add_(part.view(one.shape), alpha=scale)
+        for one, like in zip(model.many, twin, strict=True):
+            assert torch.equal(one.detach(), like)
+            assert one.shape == like.shape
+
+    exchanged(1.0, 1.0)
+    versions = [one._version for one in model.many]
+    exchanged(0.5, 1.0)
+    assert all(
+        one._version > old for one, old in zip(model.many, versions, strict=True)
+    )
+    model.many[1].data = torch.empty(5, 2).copy_(twin[1].t()).t()  # not row-major
+    model.many[3].data = twin[3].clone()
+    exchanged(0.0, 1.0)
+    model.many[1].data = twin[1].clone()
+    twin[3] = twin[3].double()
+    model.many[3].data = twin[3].clone()
+    model.many[2].data = twin[2].clone()
+    exchanged(1.0, 1.0)
+    count = torch.arange(float(sum(sizes)))
+    with parameters.swapped(count.data_ptr()):
+        assert model.many[4].item() == sum(sizes) - 1
+        assert model.many[3].dtype == torch.float64 and model.many[3][0, 0] == 40_013
+    exchanged(1.0, 1.0)
+    model.many[1].data = torch.zeros(5, 2)
+    with pytest.raises(starswitch.StarswitchError, match=r"many\.1 has the shape"):
+        parameters.begin_copy()
+
+
 def test_p05_lazy_module_is_named() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(8, 4), torch.nn.LazyLinear(3))
     with pytest.raises(starswitch.StarswitchError, match=r"1\.weight has no shape yet"):
