@@ -259,13 +259,12 @@ struct star_state {
 };
 
 /* Begins to take part; returns at once, hub or not (a name that nobody looks up
- * may take 2 s). `options` may be NULL;
- * tensors are described by name, rank, shape and value, and by gradient where
- * gradients are exchanged (else NULL). Names and shapes are copied. Tensors of
- * rank 0 and 1 travel as float32 whatever codec there is, as biases should: who
- * has all parameters in one vector calls it a matrix of one row. No two may
- * share memory. On failure a sentence is in `error`, and the link is NULL, with
- * which a program trains alone. */
+ * may take 2 s). `options` may be NULL; tensors are described by name, rank,
+ * shape and value, and by gradient where gradients are exchanged (else NULL).
+ * Names and shapes are copied. Tensors of rank 0 and 1 travel as float32
+ * whatever codec there is, as biases should: who has all parameters in one
+ * vector calls it a matrix of one row. No two may share memory. On failure the
+ * link is NULL, with which a program trains alone, and `error` says why. */
 STAR_API enum star_status star_attach(const struct star_options *options,
                                       const struct star_tensor *tensors,
                                       size_t count, struct star_link **link,
@@ -277,6 +276,9 @@ STAR_API enum star_status star_attach(const struct star_options *options,
  * a NULL link, for a loop that trains alone: then there is nothing to do. */
 STAR_API enum star_advice star_step(struct star_link *link,
                                     const struct star_progress *progress);
+/* The same while there is nothing to train on, many times a second: offers have
+ * their turn and results come due, but no iteration is counted, nor a sample. */
+STAR_API enum star_advice star_idle(struct star_link *link);
 
 /* What the next star_step will do, as far as that is known now; for programs
  * whose parameters are elsewhere, such as on a GPU, and are to be brought in
@@ -310,9 +312,8 @@ STAR_API enum star_status star_offer(struct star_link *link,
                                      uint64_t iteration);
 
 /* The tensors have moved: the same names and shapes, in the same order, and
- * gradients as before, lie at other places from now on, which hold what the
- * old ones held. BAD_ARGUMENT, NO_MEMORY: nothing has changed, and a sentence
- * is in `error`. */
+ * gradients as before, lie at other places from now on, which hold what the old
+ * ones held. BAD_ARGUMENT, NO_MEMORY: nothing has changed; `error` says why. */
 STAR_API enum star_status star_retarget(struct star_link *link,
                                         const struct star_tensor *tensors,
                                         size_t count, char *error,
@@ -380,16 +381,15 @@ STAR_API enum star_status star_wait(struct star_link *link, double seconds);
  * event's size is not set. Never waits; on any thread, but not in `log`. */
 STAR_API int star_poll(struct star_link *link, struct star_event *event);
 
-/* Offers the last progress, says goodbye and frees the link; waits for that,
- * at most 35 s, and 10 s for a hub that it has lost; longer only while its hub
+/* Offers the last progress, says goodbye and frees the link; waits for that, at
+ * most 35 s, and 10 s for a hub that it has lost; longer only while its hub
  * takes that over a slow link, a chunk in ten minutes at least. Accepts NULL,
  * and a link that is NULL. */
 STAR_API void star_detach(struct star_link **link);
 /* The same within so many seconds, of which a quarter (1 s at most) is for the
  * goodbye; 0: at once. STAR_TIMEOUT: the last progress was not taken in time,
- * or no hub was there.
- * None of the options' functions is called any more, and the tensors are not
- * touched; what the link's thread is still busy with it ends and frees. */
+ * or no hub was there. Then nothing calls the options' functions or touches the
+ * tensors; what the link's thread is still busy with it ends and frees. */
 STAR_API enum star_status star_detach_within(struct star_link **link,
                                              double seconds);
 

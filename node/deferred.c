@@ -18,13 +18,14 @@ void deferred_begin(struct training *training, const struct msg *offer)
     const struct pacer *pacer = &training->agenda.pacer;
     const struct pacer_exchange *begun = &pacer->flight[pacer->count - 1];
     struct deferred *deferred = training->deferred;
+    uint64_t now = pacer_time(pacer);
     uint64_t until =
         pacer->schedule.miss == MISS_CUT ? begun->closes : begun->due;
 
     assert(deferred->count < PACER_FLIGHT + 1);
     deferred->offers[deferred->count++] = *offer;
     deferred->iteration = pacer->iteration;
-    deferred->until = until > pacer->iteration ? until : pacer->iteration + 1;
+    deferred->until = until > now ? until : now + 1;
 }
 
 /* Nothing is awaited any more. */
@@ -57,7 +58,7 @@ void deferred_leave_out(struct training *training)
 void deferred_check(struct training *training)
 {
     if (training_awaits(training) &&
-        training->agenda.pacer.iteration >= training->deferred->until)
+        pacer_time(&training->agenda.pacer) >= training->deferred->until)
         deferred_leave_out(training);
 }
 

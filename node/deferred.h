@@ -16,7 +16,7 @@ enum { DEFERRED_BEHIND = 2 * PACER_FLIGHT };
 
 struct deferred {
     uint64_t iteration; /* at whose end they were begun, all of them */
-    uint64_t until;     /* from this one on they are left out */
+    uint64_t until;     /* of pacer_time: from then on they are left out */
     uint64_t fresh; /* whose parameters the memory holds; UINT64_MAX: none */
     unsigned count, held;
     struct msg offers[PACER_FLIGHT + 1]; /* LOCAL_OFFER */

@@ -23,6 +23,16 @@ void pacer_tick(struct pacer *pacer)
     pacer->iteration++;
 }
 
+void pacer_idle(struct pacer *pacer)
+{
+    pacer->idle++;
+}
+
+uint64_t pacer_time(const struct pacer *pacer)
+{
+    return pacer->iteration + pacer->idle;
+}
+
 static struct pacer_exchange *find(struct pacer *pacer, uint64_t exchange)
 {
     for (unsigned i = 0; i < pacer->count; i++)
@@ -61,7 +71,7 @@ static struct pacer_exchange *closing(struct pacer *pacer)
         struct pacer_exchange *next = &pacer->flight[i];
 
         if (next->state == PACER_PENDING && !next->closed &&
-            pacer->iteration >= next->closes && pacer->iteration < next->due)
+            pacer_time(pacer) >= next->closes && pacer_time(pacer) < next->due)
             return next;
     }
     return NULL;
@@ -97,7 +107,7 @@ enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange)
         bool is_ready = next->state == PACER_READY;
         enum pacer_act act = PACER_GO;
 
-        if (pacer->iteration < next->due)
+        if (pacer_time(pacer) < next->due)
             break;
         if (!is_ready)
             act = judge(pacer, next);
@@ -163,7 +173,7 @@ static uint64_t offset_of(const struct msg_local_tune *schedule,
 static bool is_turn(const struct pacer *pacer, uint32_t fragment)
 {
     const struct msg_local_tune *schedule = &pacer->schedule;
-    uint64_t now = pacer->iteration, offset = offset_of(schedule, fragment);
+    uint64_t now = pacer_time(pacer), offset = offset_of(schedule, fragment);
 
     return now > 0 && now >= offset && (now - offset) % schedule->every == 0 &&
            has_room(pacer, fragment);
@@ -176,7 +186,7 @@ static uint32_t whose_turn(const struct pacer *pacer)
     uint32_t fragments = pacer->schedule.fragments;
     uint32_t fragment = 0;
 
-    if (pacer->iteration == pacer->last_offer)
+    if (pacer_time(pacer) == pacer->last_offer)
         fragment =
             pacer->fragment < fragments ? pacer->fragment + 1 : fragments;
     while (fragment < fragments && !is_turn(pacer, fragment))
@@ -193,7 +203,7 @@ static uint64_t quarter(uint64_t delay)
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
 {
     const struct msg_local_tune *schedule = &pacer->schedule;
-    uint64_t now = pacer->iteration;
+    uint64_t now = pacer_time(pacer);
     uint64_t due =
         schedule->delay < UINT64_MAX - now ? now + schedule->delay : UINT64_MAX;
     uint32_t fragment = schedule->fragments > 1 ? FRAGMENT_ALL : 0;
@@ -257,7 +267,7 @@ void pacer_ready(struct pacer *pacer, uint64_t exchange)
         return;
     found->state = PACER_READY;
     pacer->results++;
-    pacer->taken += pacer->iteration + 1 - found->offered;
+    pacer->taken += pacer_time(pacer) + 1 - found->offered;
 }
 
 void pacer_skip(struct pacer *pacer, uint64_t exchange)

@@ -36,8 +36,8 @@ enum pacer_state {
 
 struct pacer_exchange {
     uint64_t exchange;
-    uint64_t offered; /* the iteration at which it was */
-    uint64_t due;     /* the iteration at which it may be applied */
+    uint64_t offered; /* when it was */
+    uint64_t due;     /* when it may be applied */
     uint64_t closes;  /* with MISS_CUT: from which on nothing more is sent */
     uint32_t fragment;
     enum pacer_state state;
@@ -50,8 +50,9 @@ struct pacer_exchange {
 struct pacer {
     struct msg_local_tune schedule;
     uint64_t iteration;
+    uint64_t idle; /* how often time has passed without one */
     uint64_t next_exchange;
-    uint64_t last_offer; /* iteration of it */
+    uint64_t last_offer; /* when it was */
     uint32_t fragment;   /* that it offered */
     uint64_t missed;
     uint64_t results, taken; /* that have come; iterations that they took, from
@@ -77,6 +78,11 @@ void pacer_init(struct pacer *pacer);
 void pacer_schedule(struct pacer *pacer, const struct msg_local_tune *schedule);
 /* An iteration is done. */
 void pacer_tick(struct pacer *pacer);
+/* There was nothing to train on: time passes as if one were, by which offers
+ * have their turn and results come due, and none is counted. */
+void pacer_idle(struct pacer *pacer);
+/* The time of a pacer: iterations, and how often it was idle. */
+uint64_t pacer_time(const struct pacer *pacer);
 /* What to do now about an exchange in flight, the oldest that needs something;
  * its number is in *exchange unless the answer is GO. A result that is not
  * there when it is due is counted as missed, once. With d = 0 the answer is

@@ -254,6 +254,11 @@ void training_iterated(struct training *training, double loss, uint64_t samples,
     pull(training);
 }
 
+void training_idled(struct training *training)
+{
+    pacer_idle(&training->agenda.pacer);
+}
+
 /* ---- applying ---- */
 
 static void apply(struct training *training, uint64_t exchange)

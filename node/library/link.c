@@ -248,7 +248,7 @@ enum star_status star_attach(const struct star_options *options,
 static uint64_t lateness(const struct pacer *pacer)
 {
     uint64_t due = pacer->count ? pacer->flight[0].due : UINT64_MAX;
-    uint64_t late = pacer->iteration > due ? pacer->iteration - due : 0;
+    uint64_t now = pacer_time(pacer), late = now > due ? now - due : 0;
 
     return late >= pacer->schedule.every ? late : 0;
 }

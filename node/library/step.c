@@ -155,17 +155,10 @@ static void was_inside(struct star_link *link, nanos span, uint64_t before)
         link->training.exchanging += span;
 }
 
-enum star_advice star_step(struct star_link *link,
-                           const struct star_progress *progress)
+/* With the lock held: what is done at the end of an iteration, and where time
+ * passes without one. */
+static void exchange(struct star_link *link, nanos begin)
 {
-    enum star_advice advice = STAR_GO;
-    nanos begin = net_now(), waited = link ? link->training.waited : 0;
-    uint64_t before = link ? exchanges(link) : 0;
-
-    if (!link)
-        return STAR_GO;
-    (void)pthread_mutex_lock(&link->shell.lock);
-    note_iteration(link, progress);
     check_gradients(link);
     apply_due(link);
     if (!link->stopping)
@@ -175,14 +168,45 @@ enum star_advice star_step(struct star_link *link,
     (void)link_review(link);
     training_report_if_due(&link->training, begin);
     tell_memory(link);
+}
+
+static enum star_advice advise(const struct star_link *link)
+{
     if (link->ended.refused)
-        advice = STAR_REFUSED;
-    else if (link->stopping || (link->over && !link->shell.starved))
-        advice = STAR_STOP;
+        return STAR_REFUSED;
+    return link->stopping || (link->over && !link->shell.starved) ? STAR_STOP
+                                                                  : STAR_GO;
+}
+
+static enum star_advice go_on(struct star_link *link,
+                              const struct star_progress *progress, bool idle)
+{
+    nanos begin = net_now(), waited = link->training.waited;
+    uint64_t before = exchanges(link);
+    enum star_advice advice;
+
+    (void)pthread_mutex_lock(&link->shell.lock);
+    if (idle)
+        training_idled(&link->training);
+    else
+        note_iteration(link, progress);
+    exchange(link, begin);
+    advice = advise(link);
     (void)pthread_mutex_unlock(&link->shell.lock);
     was_inside(link, net_now() - begin - (link->training.waited - waited),
                before);
     return advice;
+}
+
+enum star_advice star_step(struct star_link *link,
+                           const struct star_progress *progress)
+{
+    return link ? go_on(link, progress, false) : STAR_GO;
+}
+
+enum star_advice star_idle(struct star_link *link)
+{
+    return link ? go_on(link, NULL, true) : STAR_GO;
 }
 
 unsigned star_due(struct star_link *link)

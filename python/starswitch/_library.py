@@ -322,6 +322,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
             POINTER(star_progress),
         ],
     ),
+    "star_idle": (
+        c_int,
+        [
+            POINTER(star_link),
+        ],
+    ),
     "star_due": (
         c_uint,
         [

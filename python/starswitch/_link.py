@@ -623,12 +623,12 @@ class Link:
                 self._failure = error
             return False
 
-    def _enter(self, function: Callable[..., int], argument: Any) -> int:
+    def _enter(self, function: Callable[..., int], *arguments: Any) -> int:
         """Calls what may call back, or wait."""
         former, sys.unraisablehook = sys.unraisablehook, self._unraised
         self._inside = True
         try:
-            return function(self._handle, argument)
+            return function(self._handle, *arguments)
         finally:
             self._inside = False
             sys.unraisablehook = former
@@ -715,13 +715,23 @@ class Link:
         """Ends an iteration, after the optimizer's step. Called by the hook on
         the optimizer that `attach` was given; by hand without one. Raises
         nothing because of the network, unless attached with strict=True."""
+        self._turn(self._step)
+
+    def idle(self) -> None:
+        """Instead of `step`, many times a second, while there is nothing to train
+        on, as where the hub has no task now: offers have their turn and results
+        are applied, but no iteration is counted, nor a sample. Where several
+        processes train one model, all of them call it, or none."""
+        self._turn(self._pass)
+
+    def _turn(self, act: Callable[[], None]) -> None:
         self._find()
         if self._name is not None and self._name.known:
             self._open()
         if self._handle is not None:
             self._stepping = True
             try:
-                self._step()
+                act()
             finally:
                 self._stepping = False
                 if self._ranks is not None:
@@ -747,7 +757,16 @@ class Link:
         progress.accuracy = self._accuracy
         self._samples, self._accuracy = 0, -1.0
         self._iteration += 1
-        advice = self._enter(self._lib.star_step, self._progress_here)
+        self._exchange(self._lib.star_step, self._progress_here)
+
+    def _pass(self) -> None:
+        """Time passes without an iteration."""
+        self._exchange(self._lib.star_idle)
+
+    def _exchange(self, function: Callable[..., int], *arguments: Any) -> None:
+        if self._swapped:
+            raise StarswitchError("a step inside `with link.center()`: leave it first")
+        advice = self._enter(function, *arguments)
         try:
             self._carry_on_copy()
         except Exception as error:
@@ -865,7 +884,7 @@ class Link:
         """What the hub has said, where no step of the optimizer comes that would:
         once it has ended the run nothing is offered by this one."""
         if self._handle is not None:
-            self._step()
+            self._pass()
 
     # ---- looking ----
 

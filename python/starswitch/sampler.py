@@ -40,7 +40,7 @@ from . import _library as c
 from ._link import Link
 
 LOOK_EVERY = 64  # draws between two looks at the link
-IDLE = 0.005  # seconds of an iteration that trains on nothing
+IDLE = 0.005  # seconds between two looks for a task
 FIRST_TASK = 5.0  # seconds within which a hub with tasks gives the first
 MASK = (1 << 64) - 1
 
@@ -273,7 +273,7 @@ class Sampler:
         assert self._link is not None
         time.sleep(IDLE)
         if self._given_any or self._gives:
-            self._link.step()
+            self._link.idle()
 
     # ---- tasks ----
 

@@ -277,23 +277,50 @@ def test_an_empty_pass_lets_the_link_hear_that_the_run_is_over() -> None:
     assert ours.over and link.heard == 1
 
 
-def test_who_waits_lets_iterations_pass_until_there_is_a_task() -> None:
+def test_who_waits_is_idle_until_there_is_a_task() -> None:
     link = Ledger(parts=2)
     link.todo, link.doing = [0], {2}
     ours = sampler(10, link, batch_size=5, fill=False)
     assert len(list(ours)) == 5
     link.step()
-    steps = 0
+    times = 0
 
-    def step() -> None:
-        nonlocal steps
-        steps += 1
-        if steps == 3:
+    def idle() -> None:
+        nonlocal times
+        times += 1
+        if times == 3:
             link.todo = [1]  # another was lost
 
-    link.step = step  # type: ignore[method-assign]
+    link.idle = idle  # type: ignore[method-assign]
     assert len(list(ours)) == 5
-    assert steps == 3
+    assert times == 3
+
+
+def test_who_waits_for_a_task_counts_no_iteration_and_no_sample(hub: Any) -> None:
+    """A hundred samples in two parts; each is offered and merged while its node
+    has nothing to train on, with k far beyond its iterations."""
+    n = 100
+    one = hub("--every", 40, "--delay", 10, "--tasks", 2, "--epochs", 3)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    link = starswitch.attach(model, optimizer, name="one")
+    link.wait_ready(20)
+    ours = Sampler(n, link, batch_size=10)
+    steps = samples = 0
+    end = time.monotonic() + 60
+    while not link.over:
+        assert time.monotonic() < end, link.state()
+        for x in DataLoader(torch.arange(n), batch_size=10, sampler=ours):
+            optimizer.zero_grad()
+            model(torch.ones(len(x), 4)).mean().backward()
+            link.report(samples=len(x))
+            optimizer.step()
+            steps, samples = steps + 1, samples + len(x)
+    state = link.state()
+    assert state.iteration == steps
+    assert samples >= 3 * n
+    assert state.global_samples <= samples
+    one.wait_for("run_ended")
 
 
 def test_a_hub_that_is_lost_leaves_a_node_its_tasks() -> None:

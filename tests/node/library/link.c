@@ -64,6 +64,7 @@ static void a_loop_without_a_link_trains_alone(void)
     struct star_task task = {.size = sizeof task};
 
     CHECK_EQUAL(STAR_GO, star_step(NULL, NULL));
+    CHECK_EQUAL(STAR_GO, star_idle(NULL));
     CHECK_EQUAL(0, star_wants_gradient(NULL));
     CHECK_EQUAL(STAR_NO_TASK, star_task_next(NULL, &task));
     CHECK_EQUAL(0, star_task_done(NULL, 1, 1));
