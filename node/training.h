@@ -79,8 +79,8 @@ bool training_found(struct training *training);
  * it has none to give. A loss that is not finite is none. */
 void training_iterated(struct training *training, double loss, uint64_t samples,
                        const struct span *gradients);
-/* Time has passed without an iteration, as there was nothing to train on: what is
- * due after so many comes due by it, too. */
+/* Time has passed without an iteration, as there was nothing to train on: what
+ * is due after so many comes due by it, too. */
 void training_idled(struct training *training);
 /* Applies all that is due. False: it has to wait, until a message comes or it
  * is `wait_until`, and is to ask again then. Who is hurried waits for nothing.
