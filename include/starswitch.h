@@ -277,7 +277,7 @@ STAR_API enum star_status star_attach(const struct star_options *options,
 STAR_API enum star_advice star_step(struct star_link *link,
                                     const struct star_progress *progress);
 /* The same while there is nothing to train on, many times a second: offers have
- * their turn and results come due, but no iteration is counted, nor a sample. */
+ * their turn and results come due; no iteration is counted, nor a sample. */
 STAR_API enum star_advice star_idle(struct star_link *link);
 
 /* What the next star_step will do, as far as that is known now; for programs

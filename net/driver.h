@@ -31,8 +31,9 @@ struct net {
     struct workers *workers;
     struct signals signals;
     struct effects effects;  /* of the step in hand */
-    struct net_trouble half; /* one channel is there, the other is not */
-    unsigned bulk_failed;    /* in a row, when control was last away */
+    struct net_trouble half; /* of a hub that takes us, and is none by half */
+    nanos answered; /* when the hub last said something, or was not there */
+    unsigned bulk_failed; /* in a row, when control was last away */
     nanos next_tick;
     atomic_bool stopping;
 };

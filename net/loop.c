@@ -6,6 +6,8 @@
 #include "net/driver.h"
 
 #define TICK_INTERVAL (100 * MILLISECOND)
+/* A node says HELLO at once and again after 3 s; a hub answers at once. */
+#define MUTE_FOR (5 * SECOND)
 
 /* What is taken per turn, so that control is never long behind the rest. */
 enum { CONTROL_BATCH = 64, BULK_BATCH = 16, JOB_BATCH = 64 };
@@ -211,22 +213,44 @@ static void send_away(struct net *net, const char *words)
     step(net, &event, NULL);
 }
 
-/* Whether the hub's first port takes us, and its second one never: then it may
- * be the second that we were given as the first, which says nothing to us. */
-static void compare_ports(struct net *net)
+/* Whether who takes our handshake has left our HELLO without an answer, as any
+ * ROUTER of ZeroMQ would that is no hub. */
+static bool is_mute(struct net *net, nanos now)
 {
     const struct net_channel *control = &net->channels[CHANNEL_CONTROL];
-    const struct net_trouble *bulk = &net->channels[CHANNEL_BULK].trouble;
 
-    net->half.hindrance = HINDRANCE_NONE;
+    if (!net_channel_is_connected(control) || net_channel_is_served(control))
+        net->answered = now;
+    return now - net->answered >= MUTE_FOR;
+}
+
+/* Whether the hub's first port takes us, and its second one never: then it may
+ * be the second that we were given as the first, which says nothing to us. */
+static bool is_halved(struct net *net)
+{
+    const struct net_channel *control = &net->channels[CHANNEL_CONTROL];
+    unsigned failed = net->channels[CHANNEL_BULK].trouble.times;
+
     if (!control->met || control->trouble.hindrance ||
-        bulk->times < net->bulk_failed)
-        net->bulk_failed = bulk->times;
-    if (bulk->times < net->bulk_failed + REFUSALS_BELIEVED)
-        return;
-    net->half = *bulk;
-    net->half.hindrance = HINDRANCE_NO_BULK;
-    net->half.port--;
+        failed < net->bulk_failed)
+        net->bulk_failed = failed;
+    return failed >= net->bulk_failed + REFUSALS_BELIEVED;
+}
+
+/* What is wrong though the first port takes us. */
+static void compare_ports(struct net *net, nanos now)
+{
+    const struct net_channel *control = &net->channels[CHANNEL_CONTROL];
+    bool mute = is_mute(net, now), halved = is_halved(net);
+
+    net->half = (struct net_trouble){.times = REFUSALS_BELIEVED,
+                                     .port = control->plan.address.port};
+    if (mute)
+        net->half.hindrance = HINDRANCE_MUTE;
+    else if (halved && net_channel_is_served(control))
+        net->half.hindrance = HINDRANCE_NO_BULK;
+    (void)snprintf(net->half.host, sizeof net->half.host, "%.255s",
+                   control->plan.address.host);
 }
 
 /* A node that cannot reach its hub looks for another. */
@@ -236,7 +260,7 @@ static void seek(struct net *net, nanos now)
     struct address address;
     const char *refused;
 
-    compare_ports(net);
+    compare_ports(net, now);
     refused = hubs_refuse(&net->hubs, control);
     if (refused)
         send_away(net, refused);

@@ -20,6 +20,15 @@ def encoded(value: str | None) -> bytes | None:
     return None if value is None else os.fsencode(value)
 
 
+def check_hub(hub: str | None) -> None:
+    """ValueError: it was given and names none."""
+    if hub is not None and not os.fsdecode(hub).strip(" ,"):
+        raise ValueError(
+            f'hub={hub!r} names no hub: give "HOST" or "HOST:PORT", or leave it out '
+            "for $STARSWITCH_HUB, and without that 127.0.0.1:7541"
+        )
+
+
 def where(hub: str | None, spelling: str) -> str:
     """The hub's address and where it came from: `spelling`, if it was given."""
     if hub is not None:

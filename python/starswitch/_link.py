@@ -35,7 +35,7 @@ from types import NoneType, TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from . import _library as c
-from ._hub import LEVELS, encoded, where
+from ._hub import LEVELS, check_hub, encoded, where
 from ._programs import library
 from .errors import (
     Closed,
@@ -70,6 +70,7 @@ FROZEN_DIFFERS = (
     "other nodes; load the same base model, revision and precision on all, or "
     'exchange that part, too, with params="all"'
 )
+SECOND_PORT = "the hub's second port"
 NO_GRADIENTS = (
     ": a Python node offers what its own optimizer has done; start the hub with "
     "--exchange delta or another policy"
@@ -187,6 +188,7 @@ def check_options(given: Options) -> Options:
         value = getattr(given, name)
         if not isinstance(value, (str, bytes, os.PathLike, NoneType)):
             raise TypeError(f"{name} must be a string, not {value!r}")
+    check_hub(given.hub)
     for name in ("up", "down"):
         value = getattr(given, name)
         if not hasattr(value, "__index__"):
@@ -858,6 +860,8 @@ class Link:
     def _refusal(self, other: type[StarswitchError]) -> StarswitchError:
         """Why the hub will not have this node, as what would be raised."""
         kind, text = REFUSALS.get(self._exit_code, other), self._last.text
+        if SECOND_PORT in text:
+            return ConnectError(f"no hub can be joined there: {text} ({self._where()})")
         if kind is SchemaMismatch:
             if FROZEN in text:
                 text += FROZEN_DIFFERS
@@ -921,7 +925,9 @@ class Link:
 
     def wait_ready(self, timeout: float | None = None) -> None:
         """Waits until a hub has taken this node in. ConnectError: not within so
-        many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not."""
+        many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not, which
+        is raised as soon as it is known. The link goes on: who mends that may wait
+        again."""
         if timeout is not None and math.isnan(timeout):
             raise ValueError("timeout must be seconds or None, not nan")
         until = math.inf if timeout is None else time.monotonic() + timeout
@@ -945,10 +951,21 @@ class Link:
                 return
             if status == c.star_status.STAR_CLOSED:
                 raise self._refusal(Closed)
+            if self._key_is_refused():
+                time.sleep(2 * WAIT_SLICE)  # then its event says what to do
+                self._say_events(self._handle)
+                text = self._problem if " key" in self._problem else self._last.text
+                raise KeyRefused(f"{text} ({self._where()})")
             if time.monotonic() >= until:
                 text = self._problem or self._last.text
                 kind = KeyRefused if " key" in text else ConnectError
                 raise kind(f"{text} ({self._where()}; waited {timeout:g} s)")
+
+    def _key_is_refused(self) -> bool:
+        """Whether the only hub there is has other keys than this node's. Of several
+        the next may have the right ones."""
+        hubs = self._options.hub or os.environ.get("STARSWITCH_HUB", "")
+        return "," not in os.fsdecode(hubs) and " key" in self._last.text
 
     def _where(self) -> str:
         """The hub's address and where it came from."""

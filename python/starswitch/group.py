@@ -46,7 +46,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _library as c
-from ._hub import LEVELS, encoded, where
+from ._hub import LEVELS, check_hub, encoded, where
 from ._memory import Place, as_float32, place
 from ._programs import library
 from .errors import (
@@ -222,6 +222,7 @@ class Group:
         wait: float = 15.0,
     ) -> None:
         self._handle: Any = None
+        check_hub(hub)
         self._lib = library()
         self._hub = hub
         self._problem = ""

@@ -16,6 +16,7 @@ import starswitch
 import torch
 from conftest import small_model, train, until
 from starswitch import _link
+from starswitch.launch import free_port
 
 OPTIMIZERS: dict[str, Any] = {
     "sgd": lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
@@ -291,6 +292,60 @@ def test_five_sentences(hub: Any, monkeypatch: Any, tmp_path: Any) -> None:
     assert "from $STARSWITCH_HUB" in str(said["refused"])
     monkeypatch.delenv("STARSWITCH_HUB")
     assert "neither" in starswitch.attach(small_model())._where()
+
+
+@pytest.mark.parametrize("hub", ["", "  ", ","])
+def test_an_empty_hub_is_told_what_to_give(hub: str) -> None:
+    with pytest.raises(ValueError, match=r'names no hub: give "HOST" or "HOST:PORT"'):
+        starswitch.attach(small_model(), hub=hub)
+
+
+def test_a_wrong_key_is_raised_as_soon_as_it_is_known(hub: Any, tmp_path: Any) -> None:
+    hub("--keys", tmp_path / "keys")
+    one = hub("--keys", tmp_path / "other")
+    link = starswitch.attach(
+        small_model(), key=invitation(tmp_path / "keys"), hub=one.address
+    )
+    begin = time.monotonic()
+    with pytest.raises(
+        starswitch.KeyRefused, match="has other keys.*; take the key"
+    ) as error:
+        link.wait_ready(120)
+    print(f"after {time.monotonic() - begin:.1f} s: {error.value}")
+    assert time.monotonic() - begin < 30
+    assert f"hub {one.address}, from attach" in str(error.value)
+    link.detach(within=0)
+
+
+def test_a_router_that_is_no_hub_is_said_to_be_none() -> None:
+    """It shakes hands as a hub does; with and without a second port behind it."""
+    zmq = pytest.importorskip("zmq")
+    for both in (False, True):
+        with zmq.Context() as context:
+            port = free_port()
+            sockets = [context.socket(zmq.ROUTER) for _ in range(1 + both)]
+            for i, one in enumerate(sockets):
+                one.linger = 0
+                one.bind(f"tcp://127.0.0.1:{port + i}")
+            begin = time.monotonic()
+            error = ready_error(hub=f"127.0.0.1:{port}")
+            assert type(error) is starswitch.ConnectError
+            assert "is no starswitch hub" in str(error), error
+            assert f"hub 127.0.0.1:{port}, from attach(hub=...)" in str(error)
+            assert time.monotonic() - begin < 15
+            for one in sockets:
+                one.close()
+
+
+def test_the_second_port_of_a_hub_is_no_other_model(hub: Any) -> None:
+    one = hub()
+    second = f"127.0.0.1:{one.port + 1}"
+    link = starswitch.attach(small_model(), hub=second)
+    with pytest.raises(starswitch.ConnectError) as error:
+        link.wait_ready(20)
+    assert f"the hub's second port: give :{one.port}" in str(error.value)
+    assert f"hub {second}, from attach(hub=...)" in str(error.value)
+    link.detach(within=0)
 
 
 def invitation(directory: Any) -> str:
