@@ -185,6 +185,10 @@ static void member_enter(struct hub *hub, struct member *member,
     flow_limit(hub, member, hello->down);
     member->heard = hub->now;
     member->iteration = hello->iteration;
+    if (!member->last_exchange) {
+        member->offered = hello->iteration;
+        member->returned = 0;
+    }
     member->stats = (struct msg_ping){.iteration = hello->iteration,
                                       .loss = NO_SCORE,
                                       .accuracy = -1,

@@ -63,6 +63,7 @@ struct update {
     struct round *round;   /* that it is in, until that is over */
     struct update *next;   /* of its member, in rounds */
     uint64_t ordinal;      /* of its node's offers that were taken */
+    uint64_t steps;        /* iterations that its samples took */
     double squares;        /* of what has been delivered */
     nanos began, progress; /* when it was granted; when the last chunk came */
     nanos behind;          /* for how long the others have been ahead of it */

@@ -205,6 +205,11 @@ static void offer_accept(struct hub *hub, struct member *member,
     update->connection = member->session;
     update->offer = *offer;
     update->ordinal = ++member->conduct.offers;
+    if (offer->iteration > member->offered)
+        update->steps = offer->iteration - member->offered;
+    update->steps += member->returned;
+    member->returned = 0;
+    member->offered = offer->iteration;
     narrow(hub, update);
     waits_offered(member);
     member->last_exchange = offer->exchange;

@@ -109,8 +109,10 @@ struct member {
     nanos heard, bulk_lost, lost; /* lost: away since then, no goodbye; or 0 */
     uint64_t iteration;           /* of its newest offer or PING */
     struct msg_ping stats;
-    uint64_t last_exchange;     /* newest that was offered */
-    uint64_t merged;            /* hub/saved.c: MERGED */
+    uint64_t last_exchange; /* newest that was offered */
+    uint64_t offered;       /* iteration of the newest that was taken */
+    uint64_t returned;      /* iterations of those that were not merged since */
+    uint64_t merged;        /* hub/saved.c: MERGED */
     uint64_t base_version, run; /* run: that it is in; 0: none yet */
     uint64_t keeps, keeps_life; /* 1 + version of that, 0: none; hub's life */
     uint32_t keeps_chunk;       /* elements of a chunk of it */

@@ -162,6 +162,7 @@ static void candidate_fill(struct hub *hub, struct update *update)
                            .iteration = offer->iteration,
                            .score = offer->score,
                            .samples = (double)offer->samples,
+                           .steps = update->steps,
                            .norm = fabs(offer->norm)};
     say_late(hub, update);
 }

@@ -299,6 +299,8 @@ void update_retire(struct hub *hub, struct update *update)
     if (member->incarnation == update->incarnation) {
         if (update->merged > update->foreign)
             member->exchanges++;
+        else /* its node offers its samples again */
+            member->returned += update->steps;
         if (update_member(hub, update))
             member->finished |= update->offer.last;
         hub->memory.want_save |=

@@ -50,6 +50,7 @@ struct candidate {
     double score;       /* NO_SCORE: none */
     bool verified;      /* the score is the hub's own, not the node's word */
     double samples;     /* that it stands for */
+    uint64_t steps;     /* iterations that they took; 0: not known */
     double norm;        /* Euclidean, of what is offered */
 };
 

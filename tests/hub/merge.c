@@ -34,6 +34,25 @@ static void updates_weigh_by_their_samples(void)
     hub_fixture_destroy(&f);
 }
 
+/* One of a sample an iteration, and one of three. */
+static void updates_may_weigh_by_their_batches(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a, b;
+    struct msg_offer offer = {.exchange = 1, .samples = 6, .iteration = 6};
+
+    f->config.policy.reduce = &reduce_tokens;
+    a = fake_node_alone(f);
+    b = fake_node_comes(f, "b");
+    fake_node_offer(f, &a, &offer);
+    offer.iteration = 2;
+    fake_node_offer(f, &b, &offer);
+    fake_node_delivers(f, &a, 1, 0, 4);
+    fake_node_delivers(f, &b, 1, 0, 8);
+    CHECK_NEAR(1 + 7, fake_node_result(f, &a, 1, 0), 0);
+    hub_fixture_destroy(&f);
+}
+
 /* The bits of the first result of three nodes that deliver in this order. */
 static double merged_in_order(const unsigned order[3])
 {
@@ -335,6 +354,7 @@ void add_hub_merge_tests(CU_pSuite suite)
 {
     TEST(a_merged_chunk_goes_out_before_the_others_are_here);
     TEST(updates_weigh_by_their_samples);
+    TEST(updates_may_weigh_by_their_batches);
     TEST(the_sum_does_not_depend_on_who_delivers_first);
     TEST(a_chunk_that_is_not_finite_is_left_out);
     TEST(a_chunk_with_a_wrong_checksum_is_corrupt);
