@@ -11,11 +11,11 @@ A hub with --tasks cuts an epoch into parts and keeps a ledger of them. A part i
 a node's until all of its samples have been stepped on, which is told before the
 link's step of its last iteration, or until the node is lost, when another gets
 it; a hub that was killed asks its nodes what they have. So each sample is merged
-into the centre once per epoch, whatever dies; fast nodes do more parts. Progress that the hub did not merge does not count: its
-samples are trained on again. That of a lost node is such, and that of a node whose
-parameters are replaced, as by --init tournament, or as it trained before it was in
-the run. Without such a hub each node goes through a share of its own, one n-th of
-n nodes; alone, through all.
+into the centre once per epoch, whatever dies; fast nodes do more parts. Progress
+that the hub did not merge does not count: its samples are trained on again. That of
+a lost node is such, and that of a node whose parameters are replaced, as by --init
+tournament, or as it trained before it was in the run. Without such a hub each node
+goes through a share of its own, one n-th of n nodes; alone, through all.
 
 A loader with workers draws samples long before they are trained on, and so a
 sample counts as trained on when the optimizer has stepped: samples are drawn and

@@ -308,7 +308,7 @@ def test_a_wrong_key_is_raised_as_soon_as_it_is_known(hub: Any, tmp_path: Any) -
     )
     begin = time.monotonic()
     with pytest.raises(
-        starswitch.KeyRefused, match="has other keys.*; take the key"
+        starswitch.KeyRefused, match=r"has other keys.*; take the key"
     ) as error:
         link.wait_ready(120)
     print(f"after {time.monotonic() - begin:.1f} s: {error.value}")

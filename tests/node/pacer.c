@@ -371,27 +371,6 @@ static void an_endless_delay_is_never_due(void)
     expect(&pacer, PACER_GO, 0);
 }
 
-static void idle_times_bring_turns_and_results_and_are_no_iterations(void)
-{
-    struct pacer pacer;
-    uint64_t exchange;
-
-    start(&pacer, 10, 4, MISS_LATE);
-    run_to(&pacer, 7);
-    for (int i = 0; i < 3; i++)
-        pacer_idle(&pacer);
-    CHECK(pacer_offer(&pacer, false, &exchange));
-    pacer_ready(&pacer, exchange);
-    CHECK_EQUAL(1, pacer.taken);
-    for (int i = 0; i < 4; i++) {
-        expect(&pacer, PACER_GO, 0);
-        pacer_idle(&pacer);
-    }
-    expect(&pacer, PACER_APPLY, exchange);
-    CHECK_EQUAL(7, pacer.iteration);
-    CHECK_EQUAL(14, pacer_time(&pacer));
-}
-
 void add_node_pacer_tests(CU_pSuite suite)
 {
     TEST(offers_come_every_k_iterations);
@@ -413,5 +392,4 @@ void add_node_pacer_tests(CU_pSuite suite)
     TEST(what_is_not_in_flight_is_ignored);
     TEST(what_is_in_flight_keeps_its_iteration);
     TEST(an_endless_delay_is_never_due);
-    TEST(idle_times_bring_turns_and_results_and_are_no_iterations);
 }

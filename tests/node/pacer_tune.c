@@ -1,4 +1,5 @@
-/* The pacer while k and d change: what is in flight keeps its due iteration. */
+/* The pacer while k and d change, what is in flight keeping its due iteration,
+ * and while nothing is trained. */
 #include "node/pacer.h"
 
 #include "tests/check.h"
@@ -147,10 +148,32 @@ static void what_results_have_taken_is_counted(void)
     CHECK_EQUAL(4, pacer.taken); /* at the end of the next one it may be used */
 }
 
+static void idle_times_bring_turns_and_results_and_are_no_iterations(void)
+{
+    struct pacer pacer;
+    uint64_t exchange;
+
+    start(&pacer, 10, 4, MISS_LATE);
+    run_to(&pacer, 7);
+    for (int i = 0; i < 3; i++)
+        pacer_idle(&pacer);
+    CHECK(pacer_offer(&pacer, false, &exchange));
+    pacer_ready(&pacer, exchange);
+    CHECK_EQUAL(1, pacer.taken);
+    for (int i = 0; i < 4; i++) {
+        expect(&pacer, PACER_GO, 0);
+        pacer_idle(&pacer);
+    }
+    expect(&pacer, PACER_APPLY, exchange);
+    CHECK_EQUAL(7, pacer.iteration);
+    CHECK_EQUAL(14, pacer_time(&pacer));
+}
+
 void add_node_pacer_tune_tests(CU_pSuite suite)
 {
     TEST(with_a_smaller_d_the_younger_waits_for_the_older);
     TEST(with_a_larger_d_the_older_keeps_its_turn);
     TEST(k_and_d_may_change_while_exchanges_are_in_flight);
     TEST(what_results_have_taken_is_counted);
+    TEST(idle_times_bring_turns_and_results_and_are_no_iterations);
 }
