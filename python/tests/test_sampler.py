@@ -478,9 +478,7 @@ def test_ef_08_a_hub_that_is_killed_has_each_sample_trained_on_once(
     n = 1920
     one = hub(*OPTIONS, "--nodes", 2, "--tasks", 60, "--epochs", 2, "--save", "1h")
     files = [tmp_path / name for name in "ab"]
-    nodes = [
-        script(WORKER, file.name, file, n, 0.02, 0, NODES="2") for file in files
-    ]
+    nodes = [script(WORKER, file.name, file, n, 0.02, 0, NODES="2") for file in files]
     for samples in (500, 1500):  # the second time in another epoch
         until(lambda s=samples: sum(counted(*files).values()) > s, 60, "both train")
         one.kill()
