@@ -257,6 +257,7 @@ static void on_wake(struct hub *hub)
     adapt_tick(hub);
     orders_tick(hub);
     finish_tick(hub);
+    foresee_tick(hub);
     hub->next_tick = hub->now + HUB_TICK;
 }
 

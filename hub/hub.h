@@ -19,6 +19,7 @@
 #include "core/schema.h"
 #include "core/status.h"
 #include "core/time.h"
+#include "hub/eta.h"
 #include "policies/policy.h"
 #include "seam/machine.h"
 #include "seam/saved.h"
@@ -145,6 +146,11 @@ struct hub_view {
     uint64_t rollbacks;               /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
+    /* When the run ends: by what, NOTHING: not known (yet); and whether it has
+     * an end at all but by hand. */
+    enum eta_end eta_by;
+    struct eta_left eta;
+    bool has_end;
     /* Tasks of the epoch under way, which counts from 0; all 0: no tasks. */
     uint64_t task_epoch;
     uint32_t tasks, tasks_doing, tasks_done;

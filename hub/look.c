@@ -286,6 +286,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     memcpy(view->reason, hub->run.reason, sizeof view->reason);
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);
+    foresee_look(hub, now, view);
     view->nodes = hub->roll.shown;
     EACH_MEMBER(hub, member)
         look_at(hub, member, &view->nodes[view->count++]);

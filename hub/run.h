@@ -3,11 +3,13 @@
 #ifndef HUB_RUN_H
 #define HUB_RUN_H
 
+#include "hub/eta.h"
 #include "hub/handler.h"
 #include "hub/ledger.h"
 #include "hub/work.h"
 #include "seam/machine.h"
 
+struct hub_view;
 struct member;
 struct save_job;
 
@@ -32,6 +34,11 @@ struct checkpoint {
     uint64_t ticket, version;
 };
 
+/* What there was to see of the run's ends. */
+struct foresight {
+    struct eta_track iterations, tasks, score;
+};
+
 struct run {
     enum phase phase;
     bool reached;                 /* its centre met the goal */
@@ -43,6 +50,7 @@ struct run {
     unsigned checkpoint_count;
     struct ledger ledger; /* of tasks; without parts: there are none */
     nanos claims_until;   /* nodes that claim tasks are waited for */
+    struct foresight foresight;
 };
 
 void member_send(struct hub *hub, struct member *member, const struct msg *msg);
@@ -105,6 +113,10 @@ bool finish_is_due(const struct hub *hub);
 void finish_settle(struct hub *hub);
 /* The hub has its newest centre: an end that is wanted begins now. */
 void finish_resume(struct hub *hub);
+
+/* foresee.c: when it will end */
+void foresee_tick(struct hub *hub);
+void foresee_look(const struct hub *hub, nanos now, struct hub_view *view);
 
 /* orders.c */
 handler hub_on_order;

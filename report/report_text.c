@@ -105,6 +105,10 @@ void report_outcome(const struct report *report, struct text *out)
     text_add(out, "; ");
     add_goal(&report->goal, out);
     text_add(out, view->stopping ? " not reached yet" : " NOT reached");
+    if (view->stopping && view->eta_by != ETA_NOTHING) {
+        text_add(out, ", ");
+        table_left(view, out);
+    }
 }
 
 /* The centre at the end, and the best one below it. */

@@ -231,6 +231,22 @@ void table_policy(const struct table_head *head, const struct hub_view *view,
     text_add(out, "%s", head->rules ? head->rules : "");
 }
 
+void table_left(const struct hub_view *view, struct text *out)
+{
+    if (view->eta_by == ETA_NOTHING) {
+        text_add(out, "end not known yet");
+        return;
+    }
+    text_add(out, "about ");
+    stamp_add_span(out, (nanos)(view->eta.seconds * (double)SECOND));
+    text_add(out, " left");
+    if (view->eta.spread >= 1) {
+        text_add(out, " +- ");
+        stamp_add_span(out, (nanos)(view->eta.spread * (double)SECOND));
+    }
+    text_add(out, " (%s)", eta_end_words(view->eta_by));
+}
+
 /* Writes the head unless `out` is NULL; returns its lines. */
 static unsigned add_head(const struct layout *layout, const struct table *table,
                          struct text *out)
@@ -272,6 +288,10 @@ static void add_centre(const struct layout *layout, const struct table *table,
         text_add(&line, " +-%.2g", view->error);
     if (view->accuracy >= 0)
         text_add(&line, "  test %.1f %%", 100 * view->accuracy);
+    if (!view->ending && !view->stopping && view->has_end) {
+        text_add(&line, "  ");
+        table_left(view, &line);
+    }
     if (column_has_loss(view->best_score)) {
         text_add(&line, "  best ");
         column_add_loss(&line, view->best_score);

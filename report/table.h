@@ -42,6 +42,9 @@ struct table_style {
 void table_policy(const struct table_head *head, const struct hub_view *view,
                   struct text *out);
 
+/* How long it takes yet, and by what it ends. */
+void table_left(const struct hub_view *view, struct text *out);
+
 /* For a terminal: whole lines, none of them wider than the style allows.
  * Columns, and then nodes, are left out where there is no room for them. */
 void table_draw(const struct table *table, const struct table_style *style,

@@ -56,6 +56,10 @@ void table_line(const struct table *table, struct text *out)
     text_add(out, " pending=%.1f training=%.1f",
              (double)view->pending / (double)SECOND,
              (double)view->training / (double)SECOND);
+    if (view->eta_by != ETA_NOTHING)
+        text_add(out, " left=%.1f left_spread=%.1f left_by=%s",
+                 view->eta.seconds, view->eta.spread,
+                 eta_end_words(view->eta_by));
     if (view->tasks)
         text_add(out, " epoch=%" PRIu64 " tasks_done=%u tasks=%u",
                  view->task_epoch, view->tasks_done, view->tasks);
@@ -137,6 +141,20 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     text_add(out, "}");
 }
 
+/* null: not known (yet), or it has no end. */
+static void add_left(struct text *out, const struct hub_view *view)
+{
+    add_key(out, "eta");
+    if (view->eta_by == ETA_NOTHING) {
+        text_add(out, "null");
+        return;
+    }
+    text_add(out, "{\"by\":\"%s\"", eta_end_words(view->eta_by));
+    add_number(out, "seconds", view->eta.seconds);
+    add_number(out, "spread", view->eta.spread);
+    text_add(out, "}");
+}
+
 /* How it goes, as members of an object. */
 static void add_course(struct text *out, const struct table *table)
 {
@@ -145,6 +163,7 @@ static void add_course(struct text *out, const struct table *table)
     add_number(out, "elapsed", (double)table->elapsed / (double)SECOND);
     add_number(out, "pending", (double)view->pending / (double)SECOND);
     add_number(out, "training", (double)view->training / (double)SECOND);
+    add_left(out, view);
     add_whole(out, "version", view->version);
     add_whole(out, "rounds", view->rounds);
     add_whole(out, "every", view->every);

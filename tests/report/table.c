@@ -314,11 +314,27 @@ static void json_has_null_for_what_is_not_known(void)
     (void)print(table_json);
     CHECK_CONTAINS("{\"time\":\"2026-11-21T13:00:00Z\",\"event\":\"status\","
                    "\"elapsed\":31,\"pending\":1.5,\"training\":29.5,"
-                   "\"version\":212,",
+                   "\"eta\":null,\"version\":212,",
                    drawn);
     CHECK_CONTAINS("\"loss\":0.2943,\"accuracy\":0.8641,\"lag\":1,", drawn);
     CHECK_CONTAINS("\"loss\":null,\"accuracy\":null,\"lag\":4000,", drawn);
     CHECK_CONTAINS("\"last_offer\":\"expired\"}", drawn);
+}
+
+static void the_end_is_told_with_its_spread_or_as_not_known(void)
+{
+    sample_view(&view);
+    view.has_end = true;
+    CHECK_CONTAINS("87.0 %  end not known yet  best", draw(140, 0, false));
+    view.eta_by = ETA_GOAL;
+    view.eta = (struct eta_left){true, 125, 10};
+    CHECK_CONTAINS("87.0 %  about 2 min 5 s left +- 10 s (goal)",
+                   draw(100, 0, false));
+    CHECK_CONTAINS(" left=125.0 left_spread=10.0 left_by=goal",
+                   print(table_line));
+    CHECK_CONTAINS("\"eta\":{\"by\":\"goal\",\"seconds\":125,"
+                   "\"spread\":10}",
+                   print(table_json));
 }
 
 void add_report_table_tests(CU_pSuite suite)
@@ -327,6 +343,7 @@ void add_report_table_tests(CU_pSuite suite)
     TEST(eighty_columns_leave_out_what_is_needed_least);
     TEST(forty_columns_still_show_the_loss);
     TEST(no_line_is_wider_than_the_terminal);
+    TEST(the_end_is_told_with_its_spread_or_as_not_known);
     TEST(more_nodes_than_can_be_told_apart_are_counted);
     TEST(a_low_terminal_shows_fewer_nodes_and_says_so);
     TEST(what_is_not_known_is_not_shown);
