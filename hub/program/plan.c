@@ -1,0 +1,83 @@
+/* starswitch-hub plan: which settings a star should have, or that one PC will
+ * do. The simulator's tune answers it: the program beside this one, or the one
+ * that is found on the way to programs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hub/program/command_line.h"
+#include "hub/program/commands.h"
+#include "store/file.h"
+
+enum { WORDS_MOST = 128 };
+
+static const char simulator[] = "starswitch-sim", link_option[] = "--link";
+
+/* The simulator in this program's folder; only its name where there is none. */
+static void find_simulator(char path[FILE_PATH_BYTES])
+{
+    ssize_t length = readlink("/proc/self/exe", path, FILE_PATH_BYTES - 1);
+    char *slash;
+
+    path[length > 0 ? length : 0] = '\0';
+    slash = strrchr(path, '/');
+    if (slash && (size_t)(slash + 1 - path) + sizeof simulator <=
+                     (size_t)FILE_PATH_BYTES)
+        memcpy(slash + 1, simulator, sizeof simulator);
+    if (!slash || access(path, X_OK) != 0)
+        (void)snprintf(path, FILE_PATH_BYTES, "%s", simulator);
+}
+
+/* The rate of "--link RATE" or "--link=RATE", and how many words that is; NULL:
+ * it is another word. */
+static char *link_of(int count, char **words, int at, int *taken)
+{
+    size_t length = sizeof link_option - 1;
+
+    *taken = 1;
+    if (strncmp(words[at], link_option, length) != 0)
+        return NULL;
+    if (words[at][length] == '=')
+        return words[at] + length + 1;
+    if (words[at][length] != '\0' || at + 1 >= count)
+        return NULL;
+    *taken = 2;
+    return words[at + 1];
+}
+
+/* A link's rate is that of each node, and of the hub's port. */
+int command_plan(int count, char **words)
+{
+    static char rate[] = "--rate", port[] = "--port", tune[] = "tune";
+    static char path[FILE_PATH_BYTES];
+    char *passed[2 * WORDS_MOST + 3];
+    int made = 0, taken;
+    struct why why;
+
+    find_simulator(path);
+    passed[made++] = path;
+    passed[made++] = tune;
+    if (count > WORDS_MOST)
+        return command_end(because(&why, STATUS_USAGE, "plan: too many words"),
+                           &why);
+    for (int i = 1; i < count; i += taken) {
+        char *link = link_of(count, words, i, &taken);
+
+        if (!link) {
+            passed[made++] = words[i];
+            continue;
+        }
+        passed[made++] = rate;
+        passed[made++] = link;
+        passed[made++] = port;
+        passed[made++] = link;
+    }
+    passed[made] = NULL;
+    (void)execvp(path, passed);
+    return command_end(because(&why, STATUS_UNAVAILABLE,
+                               "plan asks %s, which cannot be started: %s",
+                               simulator, strerror(errno)),
+                       &why);
+}
