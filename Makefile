@@ -35,11 +35,13 @@ once = $(eval $1 := $$(shell $2))$($1)
 MSGPACK = $(call once,MSGPACK,\
 	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
 MODULES = libsodium $(MSGPACK) libxxhash
-PACKAGES = $(MODULES) zlib json-c $(if $(PORTABLE),,openblas libczmq)
+PACKAGES = $(MODULES) zlib json-c libmicrohttpd \
+	$(if $(PORTABLE),,openblas libczmq)
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
 SHARED_LIBS = $(call once,SHARED_LIBS,pkg-config --libs $(PACKAGES))
 PACKAGE_LIBS = $(if $(PORTABLE),\
-	-Wl$(,)-Bstatic $(SHARED_LIBS) -Wl$(,)-Bdynamic,$(SHARED_LIBS))
+	-Wl$(,)-Bstatic $(SHARED_LIBS) $(BUILD)/libhub-page.a \
+	-Wl$(,)-Bdynamic,$(SHARED_LIBS))
 # libzmq is who the tests and benchmarks talk to.
 ZMQ_LIBS = $(call once,ZMQ_LIBS,pkg-config --libs libzmq libczmq)
 CUNIT_LIBS = $(call once,CUNIT_LIBS,pkg-config --libs cunit)
@@ -288,7 +290,7 @@ tsan: ## the tests of threads under TSan
 	$(STILL) $(VARIANT) BUILD=build/tsan \
 		SAN="-fsanitize=thread $(FAILING)" \
 		SUITES="net/ node/library/ keys/enrol collectives/api \
-			collectives/mail" test
+			collectives/mail hub/page/" test
 valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
 	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 1200 \
 		valgrind -q --error-exitcode=1 \

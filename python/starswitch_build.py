@@ -40,6 +40,7 @@ LINKED = {
     "xxhash": (["libxxhash-dev"], "BSD-2-Clause"),
     "zlib": (["zlib1g-dev"], "Zlib"),
     "json-c": (["libjson-c-dev"], "MIT"),
+    "libmicrohttpd": (["libmicrohttpd-dev"], "LGPL-2.1-or-later"),
 }
 
 

@@ -16,6 +16,7 @@
 #include "hub/program/end.h"
 #include "hub/program/keys.h"
 #include "hub/program/look.h"
+#include "hub/program/page.h"
 #include "hub/program/room.h"
 #include "hub/program/score.h"
 #include "hub/program/state.h"
@@ -45,6 +46,7 @@ struct server {
     struct ctl *ctl;
     struct beacon *beacon;
     struct wall_clock clock;
+    struct hub_page page;
     struct display display;
     struct service service;
 };
@@ -133,6 +135,7 @@ static void on_note(void *self, nanos now, const struct note *note)
     struct server *server = self;
 
     display_note(&server->display, now, note);
+    hub_page_note(&server->page, &server->display, now, note);
 }
 
 static void on_watch(void *self, const struct event *event,
@@ -152,13 +155,15 @@ static void on_answer(void *self, const struct msg *msg, struct blob *payload)
     if (msg->kind == MSG_LOCAL_ENROL)
         hub_keys_admit(&server->keys, server->net, net_now(),
                        &msg->local_enrol);
-    else
+    else if (!hub_page_answer(&server->page, msg))
         ctl_answer(server->ctl, msg);
 }
 
 static bool on_tick(void *self, nanos now)
 {
     struct server *server = self;
+    const struct page_sources sources = {&server->display, server->net,
+                                         server->pool, server->hub};
     static struct hub_view view;
 
     clock_tell(&server->clock, server->net, now);
@@ -169,6 +174,7 @@ static bool on_tick(void *self, nanos now)
     hub_keys_tick(&server->keys, server->net);
     beacon_set_run(server->beacon, view.run);
     ctl_tick(server->ctl, server->net, now);
+    hub_page_tick(&server->page, &sources, now, &view);
     state_tell(&server->service, server->net, now, &view);
     return !hub_ended(server->hub);
 }
@@ -316,6 +322,8 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = scorer_check(&server->options, why);
     if (status == STATUS_OK)
+        status = hub_page_plan(&server->page, &server->options, why);
+    if (status == STATUS_OK)
         status = hub_keys_plan(&server->keys, &server->options, why);
     if (status == STATUS_OK)
         status = hub_configure(&server->options, &config, why);
@@ -351,6 +359,7 @@ static enum status open_all(struct server *server, struct why *why)
 
 static void close_all(struct server *server)
 {
+    hub_page_close(&server->page);
     beacon_close(&server->beacon);
     ctl_close(&server->ctl);
     net_close(&server->net);
@@ -403,6 +412,8 @@ int main(int argc, char **argv)
         status = open_all(&server, &why);
     if (status == STATUS_OK) {
         hub_keys_say(&server.keys, &server.options);
+        hub_page_open(&server.page, &server.options, &server.display,
+                      server.net);
         server.beacon = hub_beacon_open(&server.options, &server.keys, 0);
         service_ready();
         net_run(server.net);

@@ -123,6 +123,7 @@ def test_it_holds_the_licences_of_all_that_is_linked_in(wheel: Path) -> None:
         "xxhash.txt": "BSD",
         "zlib.txt": "Jean-loup Gailly",
         "json-c.txt": "Permission is hereby granted",
+        "libmicrohttpd.txt": "LGPL-2.1+",
     }
     with zipfile.ZipFile(wheel) as file:
         names = [name for name in file.namelist() if "/licenses/" in name]

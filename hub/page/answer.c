@@ -1,0 +1,169 @@
+#include "hub/page/answer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/quote.h"
+
+/* A loop that has told nothing for so long stands; jobs of large models take
+ * minutes. */
+#define LOOP_STANDS (10 * SECOND)
+#define JOBS_STAND (300 * SECOND)
+
+enum { WORDS_BYTES = 1024, EXTRA_BYTES = 4096 };
+
+static const char plain[] = "text/plain; charset=utf-8";
+static const char json[] = "application/json";
+
+/* Room for a body; false: there is none, and the answer has no bytes. */
+static bool begin(struct answer *out, unsigned status, const char *type,
+                  size_t room, struct text *text)
+{
+    *out = (struct answer){.status = status, .type = type};
+    out->bytes = malloc(room);
+    if (!out->bytes)
+        return false;
+    text_init(text, out->bytes, room);
+    return true;
+}
+
+static void end(struct answer *out, const struct text *text)
+{
+    out->size = text->length;
+}
+
+void answer_words(struct answer *out, unsigned status, const char *words)
+{
+    struct text text;
+
+    if (!begin(out, status, plain, WORDS_BYTES, &text))
+        return;
+    text_add(&text, "%s\n", words);
+    end(out, &text);
+}
+
+void answer_paths(struct answer *out)
+{
+    struct text text;
+
+    if (!begin(out, 200, plain, EXTRA_BYTES, &text))
+        return;
+#define ROUTE(NAME, METHOD, path, ACCESS, doc)                                 \
+    text_add(&text, "%-4s %-16s %s\n", #METHOD, path, doc);
+#include "hub/page/routes.def"
+#undef ROUTE
+    end(out, &text);
+}
+
+/* The second number there: pages. */
+static uint64_t resident_bytes(void)
+{
+    char line[100] = "", *rest = line;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (!file)
+        return 0;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
+    (void)fclose(file);
+    (void)strtoull(line, &rest, 10);
+    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void answer_status(const struct web *web, struct answer *out)
+{
+    const struct snapshot *now = web->now;
+    struct table_process process;
+    struct table table;
+    struct text text;
+
+    if (!now) {
+        answer_words(out, 503, "the hub is starting");
+        return;
+    }
+    table =
+        (struct table){web->config.head, &now->view, now->elapsed, now->wall};
+    process =
+        (struct table_process){now->uploads, resident_bytes(), now->pool,
+                               now->notes,   now->refusals,    now->reasons};
+    if (!begin(out, 200, json,
+               TABLE_REST_BYTES + (size_t)now->view.count * TABLE_NODE_BYTES,
+               &text))
+        return;
+    table_state(&table, &process, now->view.count, &text);
+    end(out, &text);
+}
+
+void answer_health(const struct web *web, nanos now, struct answer *out)
+{
+    if (!web->now)
+        answer_words(out, 200, "ok: starting");
+    else if (now - web->heard > LOOP_STANDS)
+        answer_words(out, 503, "the hub's loop has said nothing for 10 s");
+    else if (web->now->stalled > JOBS_STAND)
+        answer_words(out, 503, "no job has begun for 5 minutes");
+    else
+        answer_words(out, 200, "ok");
+}
+
+/* Why nodes are not served; NULL: they are. */
+static const char *not_ready(const struct web *web, nanos now)
+{
+    const struct snapshot *snapshot = web->now;
+
+    if (!snapshot)
+        return "the hub is starting";
+    if (now - web->heard > LOOP_STANDS)
+        return "the hub's loop has said nothing for 10 s";
+    if (snapshot->view.recovering)
+        return "the hub asks its nodes for the newest centre";
+    if (snapshot->view.superseded)
+        return "another hub has taken the run over";
+    if (snapshot->view.ended || snapshot->view.stopping)
+        return "the hub ends";
+    return NULL;
+}
+
+void answer_ready(const struct web *web, nanos now, struct answer *out)
+{
+    const char *words = not_ready(web, now);
+
+    answer_words(out, words ? 503 : 200, words ? words : "ok");
+}
+
+/* The status of HTTP for how an order ended. */
+static unsigned status_of(enum status status)
+{
+    switch (status) {
+    case STATUS_OK:
+        return 200;
+    case STATUS_USAGE:
+        return 400;
+    case STATUS_AGAIN:
+    case STATUS_UNAVAILABLE:
+        return 503;
+    default:
+        return 409;
+    }
+}
+
+void answer_order(const struct msg_answer *answer, struct answer *out)
+{
+    enum status status = (enum status)answer->status;
+    struct text text;
+
+    if (!begin(out, status_of(status), json, WORDS_BYTES, &text))
+        return;
+    if (status == STATUS_OK)
+        text_add(&text, "{\"ok\":true,\"version\":%" PRIu64 ",\"text\":",
+                 answer->version);
+    else
+        text_add(&text, "{\"ok\":false,\"code\":%d,\"text\":",
+                 status_exit_code(status));
+    quote_json(&text, answer->text);
+    text_add(&text, "}\n");
+    end(out, &text);
+}

@@ -1,0 +1,67 @@
+/* One connection to the page's server, from its coming to its end, and what the
+ * server's files share. Inside of hub/page. */
+#ifndef HUB_PAGE_VISIT_H
+#define HUB_PAGE_VISIT_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+#include "hub/page/request.h"
+#include "hub/page/web.h"
+
+enum visit_state {
+    VISIT_FREE,    /* this place is nobody's */
+    VISIT_READS,   /* its request has not come */
+    VISIT_WAITS,   /* its order is being done */
+    VISIT_ANSWERS, /* an answer is on its way to it */
+};
+
+struct visitor {
+    enum visit_state state;
+    struct MHD_Connection *connection;
+    int socket;
+    nanos since;    /* it is in this state */
+    bool suspended; /* the library leaves it alone */
+    bool begun;     /* the header of its request is here */
+    struct ruling ruling;
+    char body[REQUEST_BODY_BYTES + 1];
+    size_t length;     /* of what is here of the body */
+    uint64_t ticket;   /* of its order */
+    unsigned answered; /* status of the order's answer; 0: none yet */
+    struct msg_answer answer;
+};
+
+struct web {
+    struct web_config config;
+    struct feed feed;
+    struct guard guard;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    bool started;
+    atomic_bool ends;
+    int socket; /* that it listens on; the daemon's, once that has started */
+    uint64_t next_ticket;
+    nanos heard; /* when the newest snapshot came, of our clock */
+    const struct snapshot *now; /* NULL: none yet */
+    struct visitor visitors[WEB_VISITORS];
+};
+
+/* What libmicrohttpd calls: a connection comes or goes; a request comes, piece
+ * by piece; it is over. */
+void visit_connection(void *web, struct MHD_Connection *connection,
+                      void **context, enum MHD_ConnectionNotificationCode code);
+enum MHD_Result visit_request(void *web, struct MHD_Connection *connection,
+                              const char *path, const char *method,
+                              const char *version, const char *bytes,
+                              size_t *size, void **context);
+void visit_completed(void *web, struct MHD_Connection *connection,
+                     void **context, enum MHD_RequestTerminationCode code);
+
+/* An order has its answer. */
+void visit_answer(struct web *web, const struct msg_answer *answer);
+/* Cuts off who takes too long. */
+void visits_tick(struct web *web, nanos now);
+/* All go on, before the daemon ends. */
+void visits_end(struct web *web);
+
+#endif

@@ -1,0 +1,202 @@
+#include "hub/page/web.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+#include "tests/hub/page/browser.h"
+
+static struct browser browser;
+
+#define POST                                                                   \
+    "POST /api/v1/order HTTP/1.1\r\nHost: localhost\r\n"                       \
+    "Connection: close\r\n"
+
+/* The server looks ten times a second. */
+static void wait_for_news(void)
+{
+    for (int i = 0; i < 50; i++) {
+        (void)browser_get(&browser, "/status", "");
+        if (strstr(browser.answer, "\"version\":212"))
+            return;
+        (void)usleep(100000);
+    }
+    CHECK_CONTAINS("\"version\":212", browser.answer);
+}
+
+static void status_is_what_the_hub_has_told(void)
+{
+    browser_open(&browser, NULL);
+    CHECK_EQUAL(503, browser_get(&browser, "/status", ""));
+    CHECK_EQUAL(503, browser_get(&browser, "/readyz", ""));
+    CHECK_EQUAL(200, browser_get(&browser, "/healthz", ""));
+    browser_tell(&browser);
+    wait_for_news();
+    CHECK_EQUAL(200, browser_get(&browser, "/status", ""));
+    CHECK_CONTAINS("\"state\":\"testing\"", browser.answer);
+    CHECK_CONTAINS("\"name\":\"n2\"", browser.answer);
+    CHECK_CONTAINS("Content-Type: application/json", browser.answer);
+    CHECK_CONTAINS("X-Content-Type-Options: nosniff", browser.answer);
+    CHECK_CONTAINS("Content-Security-Policy: default-src", browser.answer);
+    CHECK_EQUAL(200, browser_get(&browser, "/readyz", ""));
+    browser_close(&browser);
+}
+
+static void a_hub_that_recovers_is_alive_and_not_ready(void)
+{
+    browser_open(&browser, NULL);
+    browser.view.recovering = true;
+    browser_tell(&browser);
+    wait_for_news();
+    CHECK_EQUAL(200, browser_get(&browser, "/healthz", ""));
+    CHECK_EQUAL(503, browser_get(&browser, "/readyz", ""));
+    CHECK_CONTAINS("newest centre", browser.answer);
+    browser_close(&browser);
+}
+
+static void a_hub_whose_jobs_stand_is_not_healthy(void)
+{
+    browser_open(&browser, NULL);
+    browser.snapshot.stalled = 301 * SECOND;
+    browser_tell(&browser);
+    wait_for_news();
+    CHECK_EQUAL(503, browser_get(&browser, "/healthz", ""));
+    browser_close(&browser);
+}
+
+static void an_order_is_done_and_answered(void)
+{
+    browser_open(&browser, NULL);
+    CHECK_EQUAL(200, browser_ask(&browser, POST "X-Starswitch: 1\r\n"
+                                                "Content-Length: 8\r\n\r\n"
+                                                "drain n1"));
+    CHECK_TEXT("drain n1", browser.line);
+    CHECK(browser.ticket >= WEB_TICKETS);
+    CHECK_CONTAINS("{\"ok\":true,\"version\":17,\"text\":\"done\"}",
+                   browser.answer);
+    browser.refuses = STATUS_USAGE;
+    CHECK_EQUAL(400, browser_ask(&browser, POST "X-Starswitch: 1\r\n"
+                                                "Content-Length: 6\r\n\r\n"
+                                                "banana"));
+    CHECK_CONTAINS("\"code\":64,\"text\":\"no such order\"", browser.answer);
+    browser_close(&browser);
+}
+
+static void what_no_page_of_ours_asks_changes_nothing(void)
+{
+    browser_open(&browser, NULL);
+    CHECK_EQUAL(403, browser_ask(&browser, POST "Content-Length: 4\r\n\r\n"
+                                                "stop"));
+    CHECK_EQUAL(413, browser_ask(&browser, POST "X-Starswitch: 1\r\n"
+                                                "Content-Length: 4097\r\n\r\n"
+                                                "stop"));
+    CHECK_EQUAL(411,
+                browser_ask(&browser, POST "X-Starswitch: 1\r\n"
+                                           "Transfer-Encoding: chunked\r\n\r\n"
+                                           "4\r\nstop\r\n0\r\n\r\n"));
+    CHECK_EQUAL(421, browser_ask(&browser, "GET /status HTTP/1.1\r\n"
+                                           "Host: evil.example\r\n"
+                                           "Connection: close\r\n\r\n"));
+    CHECK_EQUAL(400,
+                browser_ask(&browser, "GET /status HTTP/1.1\r\n"
+                                      "Host: localhost\r\nHost: localhost\r\n"
+                                      "Connection: close\r\n\r\n"));
+    CHECK_TEXT("", browser.line);
+    browser_close(&browser);
+}
+
+static void a_header_longer_than_allowed_is_refused(void)
+{
+    static char request[40000];
+    static const char begin[] = "GET /status HTTP/1.1\r\nHost: localhost\r\n"
+                                "Connection: close\r\nX-Long: ";
+    size_t lengths[] = {8200, 33000};
+
+    browser_open(&browser, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = sizeof begin - 1;
+
+        memset(request, 'x', sizeof request);
+        memcpy(request, begin, length);
+        memcpy(request + lengths[i], "\r\n\r\n", 5);
+        CHECK_EQUAL(431, browser_ask(&browser, request));
+    }
+    browser_close(&browser);
+}
+
+static void a_browser_gets_a_cookie_for_the_token(void)
+{
+    char *cookie;
+
+    browser_open(&browser, "0123456789abcdef");
+    CHECK_EQUAL(401, browser_get(&browser, "/status", ""));
+    CHECK_CONTAINS("WWW-Authenticate: Bearer", browser.answer);
+    CHECK_EQUAL(200, browser_get(&browser, "/healthz", ""));
+    CHECK_EQUAL(200, browser_get(&browser, "/", ""));
+    CHECK_EQUAL(204,
+                browser_ask(&browser,
+                            "POST /api/v1/session HTTP/1.1\r\n"
+                            "Host: localhost\r\nConnection: close\r\n"
+                            "Authorization: Bearer 0123456789abcdef\r\n"
+                            "X-Starswitch: 1\r\nContent-Length: 0\r\n\r\n"));
+    CHECK_CONTAINS("HttpOnly; SameSite=Strict", browser.answer);
+    cookie = strstr(browser.answer, "Set-Cookie: ");
+    if (CHECK(cookie != NULL)) {
+        char header[200];
+
+        (void)snprintf(header, sizeof header, "Cookie: %.*s\r\n",
+                       (int)strcspn(cookie + 12, ";"), cookie + 12);
+        CHECK_EQUAL(503, browser_get(&browser, "/status", header));
+    }
+    browser_close(&browser);
+}
+
+static void a_taken_port_is_said_or_another_one_found(void)
+{
+    static struct browser other;
+    struct web_config config = {.at = {.host = "127.0.0.1"}};
+    struct web *web = NULL;
+    struct why why = {""};
+
+    browser_open(&other, NULL);
+    config.at = *web_at(other.web);
+    CHECK_STATUS(STATUS_UNAVAILABLE, web_open(&config, &web, &why));
+    CHECK(web == NULL);
+    CHECK_CONTAINS("in use", why.text);
+    config.any_port = true;
+    CHECK_OK(web_open(&config, &web, &why));
+    CHECK(web && web_at(web)->port != web_at(other.web)->port);
+    web_close(&web);
+    browser_close(&other);
+}
+
+/* More than there are places for: once they go, everybody is served again. */
+static void connections_that_ask_nothing_keep_nobody_out_for_long(void)
+{
+    enum { MANY = 3 * WEB_VISITORS };
+    int sockets[MANY];
+
+    browser_open(&browser, NULL);
+    for (int i = 0; i < MANY; i++)
+        sockets[i] = browser_connect(&browser);
+    for (int i = 0; i < MANY; i++)
+        if (sockets[i] >= 0)
+            (void)close(sockets[i]);
+    CHECK_EQUAL(200, browser_get(&browser, "/healthz", ""));
+    browser_close(&browser);
+}
+
+void add_hub_page_web_tests(CU_pSuite suite)
+{
+    TEST(status_is_what_the_hub_has_told);
+    TEST(a_hub_that_recovers_is_alive_and_not_ready);
+    TEST(a_hub_whose_jobs_stand_is_not_healthy);
+    TEST(an_order_is_done_and_answered);
+    TEST(what_no_page_of_ours_asks_changes_nothing);
+    TEST(a_header_longer_than_allowed_is_refused);
+    TEST(a_browser_gets_a_cookie_for_the_token);
+    TEST(a_taken_port_is_said_or_another_one_found);
+    TEST(connections_that_ask_nothing_keep_nobody_out_for_long);
+}
