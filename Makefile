@@ -103,6 +103,15 @@ $(BUILD)/lib$(subst /,-,$1).a: \
 endef
 $(foreach f,$(FOLDERS),$(eval $(call library,$f)))
 
+# The page goes into the hub as it is.
+PAGE = $(addprefix hub/page/page.,html css js)
+$(BUILD)/hub/page/page_bytes.c: tools/embed $(PAGE)
+	@mkdir -p $(@D)
+	$Qtools/embed hub/page >$@
+$(BUILD)/hub/page/page_bytes.o: $(BUILD)/hub/page/page_bytes.c $(BUILD)/ready
+	$Q$(COMPILE) -c -o $@ $<
+$(BUILD)/libhub-page.a: $(BUILD)/hub/page/page_bytes.o
+
 $(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/program/main.o $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(call object,bench/kit/*.c) $(LIBRARIES)

@@ -108,12 +108,28 @@ struct hub_config {
     nanos save_interval, evaluate_interval;
 };
 
+/* How long exchanges took, from an offer's arrival to its last verdict: how
+ * many at most so many seconds each, and one more for all that took longer. */
+enum { HUB_DURATION_COUNT = 13 };
+extern const double hub_durations[HUB_DURATION_COUNT];
+
+struct hub_durations {
+    uint64_t within[HUB_DURATION_COUNT + 1]; /* each once */
+    double seconds;                          /* of all */
+};
+
 struct hub_node_view {
     char name[NODE_NAME_BYTES];
     uint64_t iteration;
-    double rate, loss, accuracy; /* accuracy below 0: none */
-    uint64_t lag;                /* centre versions since its base */
-    uint64_t exchanges;          /* merged */
+    double rate, loss, accuracy;   /* accuracy below 0: none */
+    uint64_t lag;                  /* centre versions since its base */
+    uint64_t exchanges;            /* merged */
+    uint64_t samples;              /* training samples of its offers */
+    uint64_t fates[VERDICT_COUNT]; /* exchanges that ended so */
+    uint64_t preempted;            /* times its parameters were replaced */
+    double up_rate, down_rate;     /* bytes per second that its link was seen to
+                                      carry lately */
+    uint64_t down_limit;           /* that it wants at most; 0: none */
     uint64_t missed;
     uint64_t up_bytes, down_bytes;
     nanos round_trip, waited;
@@ -144,6 +160,9 @@ struct hub_view {
     uint64_t offered;                 /* chunks, in all */
     uint64_t preempted;               /* nodes whose parameters were replaced */
     uint64_t rollbacks;               /* of the centre, to a good version */
+    struct hub_durations durations;
+    enum codec_id codec_up, codec_down;
+    uint64_t up_limit, down_limit; /* bytes per second, of all; 0: none */
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
     /* When the run ends: by what, NOTHING: not known (yet); and whether it has

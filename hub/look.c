@@ -37,6 +37,12 @@ static void look_at(const struct hub *hub, const struct member *member,
     if (view->lag > hub->centre.version)
         view->lag = hub->centre.version;
     view->exchanges = member->exchanges;
+    view->samples = member->samples;
+    memcpy(view->fates, member->fates, sizeof view->fates);
+    view->preempted = member->preempted;
+    view->up_rate = member->up.rate;
+    view->down_rate = member->down.rate;
+    view->down_limit = member->delivery.bucket.rate;
     view->up_bytes = member->up_bytes;
     view->down_bytes = member->down_bytes;
     view->silent = member->state == MEMBER_SILENT;
@@ -281,6 +287,11 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_version = hub->memory.best_version;
     memcpy(view->verdicts, hub->offers.verdicts, sizeof view->verdicts);
     view->offered = hub->offers.offered;
+    view->durations = hub->offers.durations;
+    view->codec_up = hub->config.codec_up;
+    view->codec_down = hub->config.codec_down;
+    view->up_limit = hub->config.up;
+    view->down_limit = hub->config.down;
     view->preempted = hub->rounds.preempted;
     view->rollbacks = hub->memory.back.count;
     memcpy(view->reason, hub->run.reason, sizeof view->reason);

@@ -7,6 +7,7 @@
 #include "core/fragment.h"
 #include "core/words.h"
 #include "hub/handler.h"
+#include "hub/hub.h"
 #include "policies/policy.h"
 
 struct member;
@@ -65,6 +66,7 @@ struct update {
     uint64_t ordinal;      /* of its node's offers that were taken */
     uint64_t steps;        /* iterations that its samples took */
     double squares;        /* of what has been delivered */
+    nanos arrived;         /* when it was offered */
     nanos began, progress; /* when it was granted; when the last chunk came */
     nanos behind;          /* for how long the others have been ahead of it */
     struct update_chunk *chunks; /* NULL: all of them are as `all` */
@@ -74,6 +76,7 @@ struct update {
 struct offers {
     struct bitset waiting; /* places of members: have some that wait */
     uint64_t offered, verdicts[VERDICT_COUNT]; /* chunks */
+    struct hub_durations durations;            /* of those that are over */
 };
 
 /* offers.c */

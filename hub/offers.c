@@ -11,6 +11,7 @@ static void offer_decline(struct hub *hub, struct member *member,
 {
     hub->offers.offered += hub->centre.count;
     hub->offers.verdicts[verdict] += hub->centre.count;
+    member->fates[verdict]++;
     (void)snprintf(member->why, sizeof member->why, "%s",
                    verdict_words[verdict].text);
     effects_note(hub->out, NOTE_DECLINED, member->name, "exchange %llu: %s",
@@ -204,6 +205,7 @@ static void offer_accept(struct hub *hub, struct member *member,
     update->incarnation = member->incarnation;
     update->connection = member->session;
     update->offer = *offer;
+    update->arrived = hub->now;
     update->ordinal = ++member->conduct.offers;
     if (offer->iteration > member->offered)
         update->steps = offer->iteration - member->offered;
@@ -230,6 +232,8 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
 
     if (offer->iteration > member->iteration)
         member->iteration = offer->iteration;
+    if (offer->exchange > member->last_exchange)
+        member->samples += offer->samples;
     member_recount(hub, member);
     if ((!centre_is_founded(hub) && !tournament_goes_on(hub)) ||
         hub->run.phase == PHASE_RECOVERING || offer->exchange == 0) {

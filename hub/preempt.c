@@ -60,6 +60,7 @@ static void replace(struct hub *hub,
     hub->roll.members[preempt_candidate->node]->trial =
         (struct trial){.score = NO_SCORE};
     hub->rounds.preempted++;
+    member->preempted++;
     effects_note(hub->out, NOTE_PREEMPTED, member->name,
                  "its score %.4f is worse than %.4f: it takes the centre",
                  preempt_candidate->score, best);

@@ -127,6 +127,9 @@ struct member {
     uint32_t took, claims; /* chunks of it that it has: by its credit; as it
                               said after a break */
     uint64_t exchanges, up_bytes, down_bytes;
+    uint64_t samples;              /* of its offers, in all */
+    uint64_t fates[VERDICT_COUNT]; /* exchanges that ended so */
+    uint64_t preempted;            /* times */
     struct pace up, down;
     struct traffic traffic;
     double trip;   /* seconds, without queues: falls at once, rises slowly */

@@ -290,6 +290,26 @@ void verdicts_tell(struct hub *hub, struct member *member,
     }
 }
 
+const double hub_durations[HUB_DURATION_COUNT] = {
+    0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
+
+/* Counts it by how it ended, and how long that took. */
+static void count_end(struct hub *hub, struct member *member,
+                      const struct update *update)
+{
+    struct hub_durations *durations = &hub->offers.durations;
+    double seconds = (double)(hub->now - update->arrived) / (double)SECOND;
+    unsigned i = 0;
+
+    while (i < HUB_DURATION_COUNT && seconds > hub_durations[i])
+        i++;
+    durations->within[i]++;
+    durations->seconds += seconds;
+    member->fates[update->merged > update->foreign
+                      ? VERDICT_MERGED
+                      : update_fate(update, update->part.first)]++;
+}
+
 void update_retire(struct hub *hub, struct update *update)
 {
     struct member *member = hub->roll.members[update->member];
@@ -297,6 +317,7 @@ void update_retire(struct hub *hub, struct update *update)
 
     flow_upload(hub, update, false);
     if (member->incarnation == update->incarnation) {
+        count_end(hub, member, update);
         if (update->merged > update->foreign)
             member->exchanges++;
         else /* its node offers its samples again */

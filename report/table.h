@@ -15,7 +15,7 @@ enum {
     TABLE_MIN_WIDTH = 20,
     TABLE_MAX_WIDTH = 160,
     TABLE_NODES = 64,       /* no form lists more; it says how many more */
-    TABLE_BYTES = 48 * 1024 /* room for any of the three forms */
+    TABLE_BYTES = 96 * 1024 /* room for any of the three forms */
 };
 
 /* Facts that the hub's view lacks, as words for people; NULL: left out. */
@@ -79,7 +79,7 @@ void table_state(const struct table *table, const struct table_process *process,
 /* Bytes that each node takes at most in JSON, and the rest; so all of it with
  * the nodes that are listed. */
 enum {
-    TABLE_NODE_BYTES = 750,
+    TABLE_NODE_BYTES = 1400,
     TABLE_REST_BYTES = 8 * 1024,
     TABLE_STATE_BYTES = TABLE_REST_BYTES + TABLE_NODES * TABLE_NODE_BYTES
 };

@@ -115,6 +115,28 @@ static void add_verdicts(struct text *out, const struct hub_view *view)
     text_add(out, "}");
 }
 
+/* One that is not 0; `any`: others are before it. */
+static void add_count(struct text *out, bool *any, const char *name,
+                      uint64_t count)
+{
+    if (!count)
+        return;
+    text_add(out, "%c\"%s\":%" PRIu64, *any ? ',' : '{', name, count);
+    *any = true;
+}
+
+/* Exchanges of which nothing was merged, by reason, those that there are. */
+static void add_rejected(struct text *out, const struct hub_node_view *node)
+{
+    bool any = false;
+
+    add_key(out, "rejected");
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        if (i != VERDICT_MERGED)
+            add_count(out, &any, verdict_words[i].text, node->fates[i]);
+    text_add(out, any ? "}" : "{}");
+}
+
 static void add_node(struct text *out, const struct hub_node_view *node)
 {
     text_add(out, "{\"name\":");
@@ -125,9 +147,14 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     add_accuracy(out, node->accuracy);
     add_whole(out, "lag", node->lag);
     add_whole(out, "exchanges", node->exchanges);
+    add_rejected(out, node);
+    add_whole(out, "samples", node->samples);
+    add_whole(out, "preempted", node->preempted);
     add_whole(out, "missed", node->missed);
     add_whole(out, "up_bytes", node->up_bytes);
     add_whole(out, "down_bytes", node->down_bytes);
+    add_number(out, "up_rate", node->up_rate);
+    add_number(out, "down_rate", node->down_rate);
     add_number(out, "round_trip", (double)node->round_trip / (double)SECOND);
     add_number(out, "waited", (double)node->waited / (double)SECOND);
     add_words(out, "activity", activity_words[node->activity].text);
@@ -217,16 +244,6 @@ void table_json(const struct table *table, struct text *out)
     begin(out, table, "status");
     add_course(out, table);
     add_nodes(out, table->view, TABLE_NODES);
-}
-
-/* One that is not 0; `any`: others are before it. */
-static void add_count(struct text *out, bool *any, const char *name,
-                      uint64_t count)
-{
-    if (!count)
-        return;
-    text_add(out, "%c\"%s\":%" PRIu64, *any ? ',' : '{', name, count);
-    *any = true;
 }
 
 /* What the log has told, also what it withheld. */

@@ -13,6 +13,7 @@
 #include "core/schema.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "hub/page/metrics.h"
 #include "policies/pages.h"
 
 enum { WIDTH = 80 };
@@ -265,6 +266,18 @@ static void print_man(enum program program)
            more, rest ? rest : "");
 }
 
+static void print_metrics(enum program program)
+{
+    static char bytes[OPTIONS_PAGE_BYTES];
+    struct text page;
+
+    (void)program;
+    text_init(&page, bytes, sizeof bytes);
+    metrics_print(&page);
+    assert(!page.cut);
+    (void)fputs(bytes, stdout);
+}
+
 static const struct {
     const char *path;
     void (*print)(enum program program);
@@ -274,6 +287,7 @@ static const struct {
     {"docs/man/" name ".1", print_man, PROGRAM_##NAME},
 #include "core/programs.def"
     {"docs/protocol.md", print_protocol, PROGRAMS},
+    {"docs/metrics.md", print_metrics, PROGRAMS},
 };
 
 int main(int count, char **arguments)

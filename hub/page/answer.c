@@ -4,18 +4,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/quote.h"
+#include "hub/page/metrics.h"
+#include "hub/page/status.h"
 
 /* A loop that has told nothing for so long stands; jobs of large models take
  * minutes. */
 #define LOOP_STANDS (10 * SECOND)
 #define JOBS_STAND (300 * SECOND)
 
-enum { WORDS_BYTES = 1024, EXTRA_BYTES = 4096 };
+enum { WORDS_BYTES = 1024 };
 
 static const char plain[] = "text/plain; charset=utf-8";
+static const char metrics_text[] = "text/plain; version=0.0.4; charset=utf-8";
+static const char open_text[] =
+    "application/openmetrics-text; version=1.0.0; charset=utf-8";
 static const char json[] = "application/json";
 
 /* Room for a body; false: there is none, and the answer has no bytes. */
@@ -45,56 +49,42 @@ void answer_words(struct answer *out, unsigned status, const char *words)
     end(out, &text);
 }
 
-void answer_paths(struct answer *out)
-{
-    struct text text;
-
-    if (!begin(out, 200, plain, EXTRA_BYTES, &text))
-        return;
-#define ROUTE(NAME, METHOD, path, ACCESS, doc)                                 \
-    text_add(&text, "%-4s %-16s %s\n", #METHOD, path, doc);
-#include "hub/page/routes.def"
-#undef ROUTE
-    end(out, &text);
-}
-
-/* The second number there: pages. */
-static uint64_t resident_bytes(void)
-{
-    char line[100] = "", *rest = line;
-    FILE *file = fopen("/proc/self/statm", "re");
-
-    if (!file)
-        return 0;
-    if (!fgets(line, sizeof line, file))
-        line[0] = '\0';
-    (void)fclose(file);
-    (void)strtoull(line, &rest, 10);
-    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 void answer_status(const struct web *web, struct answer *out)
 {
-    const struct snapshot *now = web->now;
-    struct table_process process;
-    struct table table;
     struct text text;
 
-    if (!now) {
+    if (!web->now)
         answer_words(out, 503, "the hub is starting");
-        return;
+    else if (begin(out, 200, json, status_room(web->now->view.count), &text)) {
+        status_write(web, web->now->view.count, &text);
+        end(out, &text);
     }
-    table =
-        (struct table){web->config.head, &now->view, now->elapsed, now->wall};
-    process =
-        (struct table_process){now->uploads, resident_bytes(), now->pool,
-                               now->notes,   now->refusals,    now->reasons};
-    if (!begin(out, 200, json,
-               TABLE_REST_BYTES + (size_t)now->view.count * TABLE_NODE_BYTES,
-               &text))
+}
+
+void answer_course(const struct web *web, struct answer *out)
+{
+    struct text text;
+
+    if (!begin(out, 200, json, timeline_room(&web->timeline), &text))
         return;
-    table_state(&table, &process, now->view.count, &text);
+    timeline_write(&web->timeline, &text);
     end(out, &text);
+}
+
+void answer_metrics(const struct web *web, bool open_metrics,
+                    struct answer *out)
+{
+    const struct metrics_source source = {web->now, web->config.head->policy,
+                                          web->config.goal, web->first_loss};
+    struct text text;
+
+    if (!web->now)
+        answer_words(out, 503, "the hub is starting");
+    else if (begin(out, 200, open_metrics ? open_text : metrics_text,
+                   metrics_room(web->now->view.count), &text)) {
+        metrics_write(&source, open_metrics, &text);
+        end(out, &text);
+    }
 }
 
 void answer_health(const struct web *web, nanos now, struct answer *out)

@@ -16,10 +16,13 @@ struct answer {
 
 /* A line of words, or {"error":"..."} for the paths of programs. */
 void answer_words(struct answer *out, unsigned status, const char *words);
-/* What there is to ask for, a line each. */
-void answer_paths(struct answer *out);
 /* /status: the line of JSON of `ctl status --json`, and what the page knows. */
 void answer_status(const struct web *web, struct answer *out);
+/* The points of all curves (hub/page/timeline.h). */
+void answer_course(const struct web *web, struct answer *out);
+/* /metrics, in either form. */
+void answer_metrics(const struct web *web, bool open_metrics,
+                    struct answer *out);
 /* Whether the loop lives, and whether nodes are served. */
 void answer_health(const struct web *web, nanos now, struct answer *out);
 void answer_ready(const struct web *web, nanos now, struct answer *out);

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 
 #include "hub/page/answer.h"
+#include "hub/page/asset.h"
+#include "hub/page/follow.h"
 #include "net/net.h"
 
 /* ---- connections ---- */
@@ -31,15 +33,17 @@ static void arrive(struct web *web, struct MHD_Connection *connection,
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-    for (unsigned i = 0; i < WEB_VISITORS && !*context; i++) {
+    for (unsigned i = 0; i < WEB_VISITORS; i++) {
         struct visitor *visitor = &web->visitors[i];
 
         if (visitor->state != VISIT_FREE)
             continue;
-        *visitor = (struct visitor){.connection = connection,
+        *visitor = (struct visitor){.web = web,
+                                    .connection = connection,
                                     .socket = info ? info->connect_fd : -1};
         enter(visitor, VISIT_READS);
         *context = visitor;
+        return;
     }
 }
 
@@ -51,6 +55,7 @@ void visit_connection(void *of, struct MHD_Connection *connection,
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         arrive(of, connection, context);
     } else if (visitor) {
+        follow_end(visitor);
         *visitor = (struct visitor){.state = VISIT_FREE};
         *context = NULL;
     }
@@ -66,6 +71,7 @@ void visit_completed(void *of, struct MHD_Connection *connection,
     *context = NULL;
     if (!visitor)
         return;
+    follow_end(visitor);
     visitor->begun = false;
     visitor->length = 0;
     visitor->ticket = visitor->answered = 0;
@@ -93,7 +99,7 @@ static void add_headers(struct MHD_Response *response, const char *type)
                                       always[i].value);
     (void)MHD_add_response_header(response, "Content-Type", type);
     (void)MHD_add_response_header(response, "Content-Security-Policy",
-                                  "default-src 'none'");
+                                  asset_policy());
 }
 
 static enum MHD_Result queue(struct visitor *visitor, unsigned status,
@@ -136,6 +142,33 @@ static enum MHD_Result send_words(struct visitor *visitor, unsigned status,
 
     answer_words(&answer, status, words);
     return send_answer(visitor, &answer);
+}
+
+static enum MHD_Result send_page(struct visitor *visitor)
+{
+    size_t size;
+    const char *bytes = asset_page(&size);
+
+    /* It only reads them. */
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the library takes no const
+    void *page = (void *)(uintptr_t)bytes;
+
+    return queue(
+        visitor, 200, "text/html; charset=utf-8",
+        MHD_create_response_from_buffer(size, page, MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result send_events(struct visitor *visitor)
+{
+    struct MHD_Response *response = follow_begin(visitor);
+    enum MHD_Result done;
+
+    if (!response)
+        return send_words(visitor, 503, "too many follow already");
+    (void)MHD_add_response_header(response, "X-Accel-Buffering", "no");
+    done = queue(visitor, 200, "text/event-stream", response);
+    enter(visitor, VISIT_FOLLOWS);
+    return done;
 }
 
 /* A browser keeps the cookie to itself, and sends it to no other site's
@@ -198,16 +231,23 @@ static enum MHD_Result answer(struct web *web, struct visitor *visitor)
 
     switch (visitor->ruling.route) {
     case ROUTE_PAGE:
-        answer_paths(&made);
-        break;
+        return send_page(visitor);
     case ROUTE_STATUS:
         answer_status(web, &made);
+        break;
+    case ROUTE_METRICS:
+        answer_metrics(web, visitor->ruling.open_metrics, &made);
         break;
     case ROUTE_HEALTH:
         answer_health(web, net_now(), &made);
         break;
     case ROUTE_READY:
         answer_ready(web, net_now(), &made);
+        break;
+    case ROUTE_EVENTS:
+        return send_events(visitor);
+    case ROUTE_COURSE:
+        answer_course(web, &made);
         break;
     case ROUTE_SESSION:
         return send_session(web, visitor);
@@ -330,6 +370,7 @@ static void look_at(struct visitor *visitor, nanos now)
 
     switch (visitor->state) {
     case VISIT_FREE:
+    case VISIT_FOLLOWS:
         return;
     case VISIT_READS:
         cut = span > WEB_PATIENCE;
@@ -361,6 +402,8 @@ void visits_end(struct web *web)
 
         if (visitor->state == VISIT_WAITS && !visitor->answered)
             visitor->answered = 504;
+        if (visitor->state == VISIT_FOLLOWS)
+            (void)shutdown(visitor->socket, SHUT_RDWR);
         if (visitor->state != VISIT_FREE)
             resume(visitor);
     }

@@ -7,6 +7,8 @@
 #include <pthread.h>
 
 #include "hub/page/request.h"
+#include "hub/page/stream.h"
+#include "hub/page/timeline.h"
 #include "hub/page/web.h"
 
 enum visit_state {
@@ -14,10 +16,14 @@ enum visit_state {
     VISIT_READS,   /* its request has not come */
     VISIT_WAITS,   /* its order is being done */
     VISIT_ANSWERS, /* an answer is on its way to it */
+    VISIT_FOLLOWS, /* it takes events as they come */
 };
+
+struct web;
 
 struct visitor {
     enum visit_state state;
+    struct web *web;
     struct MHD_Connection *connection;
     int socket;
     nanos since;    /* it is in this state */
@@ -29,6 +35,9 @@ struct visitor {
     uint64_t ticket;   /* of its order */
     unsigned answered; /* status of the order's answer; 0: none yet */
     struct msg_answer answer;
+    struct frame *frame; /* the event that it is sent; NULL: none just now */
+    size_t sent;         /* bytes of that */
+    uint64_t next;       /* the number of the one after */
 };
 
 struct web {
@@ -42,7 +51,13 @@ struct web {
     int socket; /* that it listens on; the daemon's, once that has started */
     uint64_t next_ticket;
     nanos heard; /* when the newest snapshot came, of our clock */
+    struct stream stream;
+    struct timeline timeline;
+    bool awaited;               /* somebody waits for the status */
+    nanos told;                 /* when it was last sent to those who follow, */
+    nanos said;                 /* and when anything was */
     const struct snapshot *now; /* NULL: none yet */
+    double first_loss;          /* of a centre; NAN: none was scored yet */
     struct visitor visitors[WEB_VISITORS];
 };
 

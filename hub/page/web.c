@@ -1,6 +1,7 @@
 #include "hub/page/web.h"
 
 #include <errno.h>
+#include <math.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,17 +9,25 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "hub/page/visit.h"
+#include "hub/page/asset.h"
+#include "hub/page/follow.h"
+#include "hub/page/status.h"
 #include "net/net.h"
 
 enum {
     TURN_MILLISECONDS = 100, /* longest that the thread sleeps */
     NICENESS = 10,           /* what it may be held up by: all else */
     CONNECTION_BYTES = 32 * 1024,
-    LONGEST_SILENCE = 30 /* seconds */
+    LONGEST_SILENCE = 30, /* seconds */
+    TOLD_NODES = 256      /* of more those who follow are told no more */
 };
+
+#define TELL_EVERY SECOND
+#define TELL_SOON (200 * MILLISECOND)
+#define PING_EVERY (15 * SECOND)
 
 /* ---- where it listens ---- */
 
@@ -90,20 +99,63 @@ static enum status open_socket(struct web *web, struct why *why)
 
 /* ---- the thread ---- */
 
+static void look(struct web *web)
+{
+    bool fresh;
+
+    web->now = feed_look(&web->feed, &fresh);
+    if (!fresh)
+        return;
+    web->heard = net_now();
+    timeline_look(&web->timeline, web->now);
+    if (isnan(web->first_loss) && web->now->view.score < NO_SCORE)
+        web->first_loss = web->now->view.score;
+}
+
+/* Each second, and soon after something has happened. */
+static void tell(struct web *web, nanos now)
+{
+    nanos span = now - web->told;
+    unsigned nodes;
+    char *bytes;
+    struct text text;
+
+    if (!web->now || !follow_count(web) ||
+        span < (web->awaited ? TELL_SOON : TELL_EVERY))
+        return;
+    nodes =
+        web->now->view.count < TOLD_NODES ? web->now->view.count : TOLD_NODES;
+    bytes = malloc(status_room(nodes));
+    if (!bytes)
+        return;
+    text_init(&text, bytes, status_room(nodes));
+    status_write(web, nodes, &text);
+    stream_add(&web->stream, frame_of("status", bytes, text.length));
+    free(bytes);
+    web->told = web->said = now;
+    web->awaited = false;
+}
+
 static void turn(struct web *web)
 {
     struct msg_answer answer;
     struct told_note note;
-    bool fresh;
+    nanos now = net_now();
 
-    web->now = feed_look(&web->feed, &fresh);
-    if (fresh)
-        web->heard = net_now();
-    while (feed_next_note(&web->feed, &note))
-        continue;
+    look(web);
+    while (feed_next_note(&web->feed, &note)) {
+        stream_note(&web->stream, &note);
+        web->awaited = true;
+    }
     while (feed_next_answer(&web->feed, &answer))
         visit_answer(web, &answer);
-    visits_tick(web, net_now());
+    tell(web, now);
+    if (now - web->said > PING_EVERY) {
+        stream_add(&web->stream, frame_ping());
+        web->said = now;
+    }
+    follow_tick(web);
+    visits_tick(web, now);
 }
 
 static void *run(void *of)
@@ -151,6 +203,15 @@ static enum status start_daemon(struct web *web, struct why *why)
     return STATUS_OK;
 }
 
+/* No other server of this run has it. */
+static uint64_t boot_number(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 enum status web_open(const struct web_config *config, struct web **out,
                      struct why *why)
 {
@@ -159,10 +220,14 @@ enum status web_open(const struct web_config *config, struct web **out,
 
     if (!web)
         return because(why, STATUS_NO_MEMORY, "no memory for the page");
+    asset_begin();
     web->config = *config;
     web->socket = -1;
+    web->first_loss = NAN;
     web->next_ticket = WEB_TICKETS;
     feed_init(&web->feed);
+    stream_init(&web->stream, boot_number());
+    timeline_init(&web->timeline);
     atomic_init(&web->ends, false);
     web->guard.local = endpoint_is_loopback(&config->at);
     web->guard.token = &web->config.token;
@@ -195,6 +260,7 @@ void web_close(struct web **reference)
     } else if (web->socket >= 0) {
         (void)close(web->socket);
     }
+    stream_free(&web->stream);
     feed_free(&web->feed);
     token_forget(&web->config.token);
     free(web);

@@ -1,0 +1,621 @@
+
+"use strict";
+// What the hub tells becomes pictures here. Names come from nodes: they are
+// only ever set as text.
+const $ = id => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+const make = (tag, text, kind) => {
+  const e = document.createElement(tag);
+  if (text !== undefined) e.textContent = text;
+  if (kind) e.className = kind;
+  return e;
+};
+const draw = (tag, set, parent) => {
+  const e = document.createElementNS(SVG, tag);
+  for (const key in set) e.setAttribute(key, set[key]);
+  if (parent) parent.append(e);
+  return e;
+};
+const known = x => typeof x === "number" && isFinite(x);
+const figure = (x, digits = 3) => !known(x) ? "–" : x === 0 ? "0"
+  : Math.abs(x) >= 1e6 ? (x / 1e6).toPrecision(3) + " M"
+  : Math.abs(x) >= 1e4 ? (x / 1e3).toPrecision(3) + " k"
+  : Math.abs(x) >= 1000 ? x.toFixed(0) : String(+x.toPrecision(digits));
+const size = x => !known(x) ? "–" : x < 1e3 ? x.toFixed(0) + " B"
+  : x < 1e6 ? (x / 1e3).toPrecision(3) + " kB" : x < 1e9
+  ? (x / 1e6).toPrecision(3) + " MB" : x < 1e12 ? (x / 1e9).toPrecision(3) + " GB"
+  : (x / 1e12).toPrecision(3) + " TB";
+const span = s => !known(s) ? "–" : s < 60 ? s.toFixed(s < 10 ? 1 : 0) + " s"
+  : s < 3600 ? Math.floor(s / 60) + " min " + Math.floor(s % 60) + " s"
+  : s < 172800 ? Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min"
+  : (s / 86400).toFixed(1) + " d";
+const clock = wall => new Date(wall * 1000).toTimeString().slice(0, 8);
+const style = getComputedStyle(document.documentElement);
+let colours = {};
+const colour = name => colours[name] ||= style.getPropertyValue("--" + name).trim();
+const hue = i => colour("c" + i % 8);
+
+let now = null;            // the newest status
+let course = null;         // the points of all curves
+let axis = "seconds";
+const rates = new Map();   // by name: bytes per second, smoothed
+const hidden = new Set();  // curves that are switched off
+let sort = null;
+
+// ---- curves ----
+
+// Canvas with pan, zoom and a crosshair; all charts over one axis move as one.
+const groups = {};
+class Chart {
+  constructor(id, group, options) {
+    this.canvas = $(id);
+    this.legend = $(id + "-legend");
+    this.options = options;
+    this.view = groups[group] ||= { charts: [], from: 0, to: 1, all: true };
+    this.view.charts.push(this);
+    this.curves = [];
+    const c = this.canvas, view = this.view;
+    new ResizeObserver(() => this.redraw()).observe(c);
+    c.addEventListener("pointerdown", e => { this.drag = e.clientX; c.setPointerCapture(e.pointerId); });
+    c.addEventListener("pointerup", () => { this.drag = null; });
+    c.addEventListener("pointerleave", () => { this.at = null; this.redraw(); });
+    c.addEventListener("pointermove", e => {
+      if (this.drag != null) { this.pan((this.drag - e.clientX) / c.clientWidth); this.drag = e.clientX; }
+      this.at = e.offsetX; this.redraw();
+    });
+    c.addEventListener("wheel", e => {
+      if (!e.ctrlKey && !e.shiftKey && Math.abs(e.deltaY) > Math.abs(e.deltaX)) return;
+      e.preventDefault();
+      if (e.ctrlKey) this.zoom(Math.exp(e.deltaY / 300), e.offsetX / c.clientWidth);
+      else this.pan((e.deltaX || e.deltaY) / c.clientWidth);
+    }, { passive: false });
+    c.addEventListener("dblclick", () => { view.all = true; this.redrawAll(); });
+    c.addEventListener("keydown", e => {
+      const act = { ArrowLeft: () => this.pan(-.1), ArrowRight: () => this.pan(.1),
+        "+": () => this.zoom(.7), "=": () => this.zoom(.7), "-": () => this.zoom(1.4),
+        "0": () => { view.all = true; }, Home: () => { view.all = true; } }[e.key];
+      if (!act || e.ctrlKey || e.metaKey) return;
+      e.preventDefault(); act(); this.redrawAll();
+    });
+  }
+  pan(part) {
+    const v = this.view, move = (v.to - v.from) * part;
+    v.all = false; v.from += move; v.to += move; this.redrawAll();
+  }
+  zoom(by, at = .5) {
+    const v = this.view, middle = v.from + (v.to - v.from) * at;
+    v.all = false;
+    v.from = middle + (v.from - middle) * by; v.to = middle + (v.to - middle) * by;
+    this.redrawAll();
+  }
+  redrawAll() { for (const chart of this.view.charts) chart.redraw(); }
+  redraw() {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => { this.due = false; this.paint(); });
+  }
+  show(curves) {
+    this.curves = curves;
+    const names = curves.map(c => c.name).join("\n");
+    if (names !== this.names) { this.names = names; this.list(); }
+    this.redraw();
+  }
+  list() {
+    this.legend.replaceChildren(...this.curves.filter(c => c.name).map(c => {
+      const b = make("button"), dot = make("i");
+      dot.style.background = c.colour;
+      b.append(dot, c.name);
+      b.setAttribute("aria-pressed", !hidden.has(c.name));
+      b.addEventListener("click", () => {
+        hidden.has(c.name) ? hidden.delete(c.name) : hidden.add(c.name);
+        for (const chart of charts) { chart.list(); chart.redraw(); }
+      });
+      return b;
+    }));
+  }
+  bounds() {
+    let from = Infinity, to = -Infinity;
+    for (const c of this.curves) {
+      const n = c.x.length;
+      if (n && c.x[0] < from) from = c.x[0];
+      if (n && c.x[n - 1] > to) to = c.x[n - 1];
+    }
+    return from < to ? [from, to] : [0, Math.max(1, to)];
+  }
+  // Of a thousand points in a pixel none is drawn twice: the places that are seen.
+  paint() {
+    const c = this.canvas, w = c.clientWidth, h = c.clientHeight, dpr = devicePixelRatio || 1;
+    if (!w) return;
+    if (c.width !== Math.round(w * dpr) || c.height !== Math.round(h * dpr)) {
+      c.width = Math.round(w * dpr); c.height = Math.round(h * dpr);
+    }
+    const g = c.getContext("2d"), v = this.view, left = 48, right = w - 8, top = 8, low = h - 22;
+    g.setTransform(dpr, 0, 0, dpr, 0, 0);
+    g.clearRect(0, 0, w, h);
+    g.font = "11px system-ui,sans-serif";
+    const all = this.bounds();
+    if (v.all) [v.from, v.to] = all;
+    const seen = this.curves.filter(k => !hidden.has(k.name));
+    let least = Infinity, most = -Infinity;
+    for (const k of seen) {
+      const from = place(k.x, v.from), to = Math.min(k.x.length, place(k.x, v.to) + 1);
+      for (let i = Math.max(0, from - 1); i < to; i++) {
+        const y = k.y[i];
+        if (y === null || y !== y) continue;
+        if (y < least) least = y;
+        if (y > most) most = y;
+      }
+    }
+    if (this.options.zero) least = Math.min(0, least);
+    const marks = (this.options.marks || (() => []))().filter(m => known(m.y));
+    for (const m of marks) if (this.options.reach && m.y < most * 4) most = Math.max(most, m.y);
+    if (!(least <= most)) {
+      g.fillStyle = colour("quiet"); g.textAlign = "center";
+      g.fillText("nothing yet", w / 2, h / 2);
+      return;
+    }
+    if (this.options.goal) { const y = this.options.goal(); if (known(y)) { least = Math.min(least, y); most = Math.max(most, y); } }
+    const gap = (most - least) * .06 || Math.abs(most) * .1 || 1;
+    if (!(this.options.zero && least === 0)) least -= gap;
+    most += gap;
+    const px = x => left + (x - v.from) / (v.to - v.from || 1) * (right - left);
+    const py = y => low - (y - least) / (most - least) * (low - top);
+    g.lineWidth = 1; g.strokeStyle = colour("line"); g.fillStyle = colour("quiet");
+    g.textAlign = "right"; g.textBaseline = "middle";
+    for (const y of ticks(least, most, 5)) {
+      g.beginPath(); g.moveTo(left, py(y)); g.lineTo(right, py(y)); g.stroke();
+      g.fillText(figure(y), left - 6, py(y));
+    }
+    g.textAlign = "center"; g.textBaseline = "top";
+    const inTime = this.options.time();
+    for (const x of ticks(v.from, v.to, Math.max(2, Math.floor(w / 110)), inTime))
+      g.fillText(inTime ? span(x).replace(" 0 s", "").replace(".0 s", " s").replace(/^0 s$/, "0") : figure(x), px(x), low + 6);
+    g.save(); g.beginPath(); g.rect(left, 0, right - left, h); g.clip();
+    const level = (y, name) => {
+      g.setLineDash([6, 5]); g.strokeStyle = colour("quiet"); g.beginPath();
+      g.moveTo(left, py(y)); g.lineTo(right, py(y)); g.stroke(); g.setLineDash([]);
+      g.textAlign = "left"; g.textBaseline = "bottom"; g.fillText(name, left + 6, py(y) - 2);
+    };
+    for (const m of marks) level(m.y, m.name);
+    if (this.options.goal && known(this.options.goal())) level(this.options.goal(), "goal");
+    g.lineJoin = "round";
+    for (const k of seen) {
+      g.strokeStyle = k.colour; g.lineWidth = k.wide ? 2.6 : 1.3; g.globalAlpha = k.wide ? 1 : .85;
+      g.beginPath();
+      let on = false, last = -9;
+      const to = Math.min(k.x.length, place(k.x, v.to) + 1);
+      for (let i = Math.max(0, place(k.x, v.from) - 1); i < to; i++) {
+        const y = k.y[i];
+        if (y === null || y !== y) { if (!k.holds) on = false; continue; }
+        const X = px(k.x[i]);
+        if (on && X - last < .5 && i + 1 < to) continue;
+        on ? g.lineTo(X, py(y)) : g.moveTo(X, py(y));
+        on = true; last = X;
+      }
+      g.stroke();
+    }
+    g.globalAlpha = 1;
+    if (this.at != null && this.drag == null && this.at > left) this.cross(g, seen, v, px, py, left, right, top, low, inTime);
+    g.restore();
+  }
+  cross(g, seen, v, px, py, left, right, top, low, inTime) {
+    const x = v.from + (this.at - left) / (right - left) * (v.to - v.from);
+    const lines = [];
+    for (const k of seen) {
+      let i = Math.min(k.x.length - 1, place(k.x, x));
+      while (i > 0 && (k.y[i] === null || k.y[i] !== k.y[i]) && k.holds) i--;
+      if (i >= 0 && known(k.y[i])) lines.push([k.name, k.y[i], k.colour]);
+    }
+    lines.sort((a, b) => a[1] - b[1]);
+    const shown = lines.slice(0, 12), wide = 160, tall = 18 + shown.length * 15;
+    g.strokeStyle = colour("quiet"); g.beginPath(); g.moveTo(this.at, top); g.lineTo(this.at, low); g.stroke();
+    const X = this.at + wide + 12 > right ? this.at - wide - 10 : this.at + 10;
+    g.fillStyle = colour("panel"); g.strokeStyle = colour("line");
+    g.beginPath(); g.rect(X, top, wide, tall); g.fill(); g.stroke();
+    g.textBaseline = "top"; g.textAlign = "left"; g.fillStyle = colour("quiet");
+    g.fillText(inTime ? span(x) : figure(x, 4), X + 8, top + 4);
+    shown.forEach(([name, y, c], i) => {
+      g.fillStyle = c; g.textAlign = "left";
+      g.fillText(name.length > 16 ? name.slice(0, 15) + "…" : name, X + 8, top + 18 + i * 15);
+      g.textAlign = "right"; g.fillText(figure(y, 4), X + wide - 8, top + 18 + i * 15);
+    });
+  }
+}
+// The first place whose value is not below x.
+function place(list, x) {
+  let from = 0, to = list.length;
+  while (from < to) { const m = (from + to) >> 1; list[m] < x ? from = m + 1 : to = m; }
+  return from;
+}
+function ticks(from, to, about, time) {
+  const rough = (to - from) / about;
+  let step = 10 ** Math.floor(Math.log10(rough));
+  const seconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400];
+  if (time && rough > .5 && rough < 86400) step = seconds.find(s => s >= rough);
+  else step *= [1, 2, 5, 10].find(m => m * step >= rough) || 10;
+  const out = [];
+  if (step > 0) for (let x = Math.ceil(from / step) * step; x <= to && out.length < 50; x += step) out.push(x);
+  return out;
+}
+
+const inTime = () => true;
+const charts = [
+  new Chart("loss", "loss", { time: () => axis === "seconds", goal: () => now && now.goal_of === "loss" ? now.goal : NaN }),
+  new Chart("rate", "time", { time: inTime, zero: true, reach: true, marks: () => now ? [
+    { y: now.up_limit / 1e6 || NaN, name: "--up" }, { y: now.down_limit / 1e6 || NaN, name: "--down" }] : [] }),
+  new Chart("lag", "time", { time: inTime, zero: true })];
+
+function showCurves() {
+  if (!course) return;
+  const t = course.seconds, n = course.nodes;
+  const total = key => t.map((_, i) => {
+    let sum = 0;
+    for (const node of n) sum += node[key][i] || 0;
+    return sum / 1e6;
+  });
+  const curves = n.map((node, i) => ({ name: node.name, colour: hue(i), x: axis === "seconds" ? t : node[axis], y: node.loss }));
+  const most = axis === "seconds" ? t : t.map((_, i) => n.reduce((m, node) => Math.max(m, node[axis][i] || 0), 0));
+  curves.push({ name: "centre", colour: colour("centre"), x: most, y: course.centre.loss, wide: true, holds: true });
+  charts[0].show(curves);
+  charts[1].show([{ name: "to the hub", colour: hue(0), x: t, y: total("up"), wide: true },
+    { name: "from the hub", colour: hue(1), x: t, y: total("down"), wide: true }]);
+  charts[2].show(n.map((node, i) => ({ name: node.name, colour: hue(i), x: t, y: node.lag })));
+}
+
+// Points that came since the course was fetched: one a second, then anew.
+function addPoint(s) {
+  if (!course || s.boot !== course.boot) return fetchCourse();
+  const t = course.seconds, last = t.length ? t[t.length - 1] : -1;
+  if (s.elapsed - last < Math.max(.9, course.interval * .5)) return;
+  if (t.length > 1300) return fetchCourse();
+  const before = t.length;
+  t.push(s.elapsed);
+  course.centre.loss.push(s.loss);
+  s.nodes.slice(0, s.most_nodes).forEach((node, i) => {
+    let c = course.nodes[i];
+    if (!c || c.name !== node.name) {
+      const none = () => new Array(before).fill(null);
+      c = course.nodes[i] = { name: node.name, iterations: none(), samples: none(), loss: none(), lag: none(), up: none(), down: none() };
+    }
+    const r = rates.get(node.name) || {};
+    c.iterations.push(node.iterations); c.samples.push(node.samples);
+    c.loss.push(node.gone ? null : node.loss); c.lag.push(node.gone ? null : node.lag);
+    c.up.push(r.up || 0); c.down.push(r.down || 0);
+  });
+  showCurves();
+}
+let fetching = false;
+async function fetchCourse() {
+  if (fetching) return;
+  fetching = true;
+  try {
+    const r = await fetch("/api/v1/course");
+    if (r.ok) { const c = await r.json(); c.boot = now ? now.boot : 0; course = c; showCurves(); }
+  } catch { /* the stream says when the hub is back */ }
+  fetching = false;
+}
+
+// ---- the star ----
+
+let starNames = "", star = [];
+const lagColour = lag => `hsl(${Math.max(0, 150 - 22 * Math.min(lag, 7))} 62% ${matchMedia("(prefers-color-scheme:dark)").matches ? 58 : 40}%)`;
+function layStar(nodes) {
+  const svg = $("star");
+  svg.replaceChildren();
+  const rings = nodes.length > 28 ? 2 : 1;
+  star = nodes.map((node, i) => {
+    const a = -Math.PI / 2 + 2 * Math.PI * i / nodes.length, far = rings > 1 && i % 2 ? .68 : 1;
+    const x = Math.cos(a) * 240 * far, y = Math.sin(a) * 165 * far;
+    const link = draw("line", { x1: 0, y1: 0, x2: x, y2: y }, svg);
+    return { x, y, a, link };
+  });
+  star.forEach((s, i) => {
+    const g = draw("g", { transform: `translate(${s.x} ${s.y})` }, svg);
+    s.title = draw("title", {}, g);
+    s.dot = draw("circle", { r: nodes.length > 16 ? 9 : 15, class: "node", stroke: hue(i) }, g);
+    s.crown = draw("path", { d: "M-8 5h16l2-10-6 4-4-7-4 7-6-4z", class: "crown" }, g);
+    const below = s.y > -20, off = (nodes.length > 16 ? 9 : 15);
+    s.name = draw("text", { y: below ? off + 15 : -off - (nodes.length > 16 ? 6 : 20) }, g);
+    s.sub = draw("text", { y: below ? off + 29 : -off - 6, class: "sub" }, g);
+    s.group = g;
+  });
+  draw("circle", { r: 34, class: "hub" }, svg);
+  draw("text", { class: "hubtext", y: -2 }, svg).textContent = "hub";
+  draw("text", { class: "hubtext", id: "star-version", y: 14 }, svg);
+}
+function showStar(s) {
+  const nodes = s.nodes.slice(0, 64);
+  const names = nodes.map(n => n.name).join("\n");
+  if (names !== starNames || !star.length) { starNames = names; layStar(nodes); }
+  $("star-version").textContent = "v" + figure(s.version);
+  nodes.forEach((n, i) => {
+    const q = star[i], r = rates.get(n.name) || { up: 0, down: 0 }, rate = (r.up + r.down) / 1e6, lost = n.gone || n.silent;
+    q.link.setAttribute("class", lost ? "lost" : "");
+    q.link.setAttribute("stroke", lost ? "" : lagColour(n.lag));
+    q.link.setAttribute("stroke-width", lost ? 1.5 : Math.min(22, 1.5 + 3 * Math.sqrt(rate)));
+    q.group.setAttribute("class", n.gone ? "gone" : "");
+    q.crown.setAttribute("visibility", n.best ? "visible" : "hidden");
+    q.name.textContent = n.name.length > 18 ? n.name.slice(0, 17) + "…" : n.name;
+    q.sub.textContent = nodes.length > 16 ? "" : n.gone ? "gone" : n.silent ? "silent" : `${rate.toFixed(rate < 10 ? 1 : 0)} MB/s · ${n.lag} behind`;
+    q.title.textContent = `${n.name}: ${n.gone ? "gone" : n.silent ? "silent" : n.activity}, ${rate.toFixed(2)} MB/s, ${n.lag} versions behind${n.best ? ", best" : ""}`;
+  });
+}
+
+// ---- figures ----
+
+const columns = [
+  ["Node", n => n.name, "left"], ["Iterations", n => n.iterations, "", n => figure(n.iterations, 4)],
+  ["it/s", n => n.gone ? -1 : n.rate, "", n => n.gone ? "–" : figure(n.rate)], ["Loss", n => n.loss, "", n => figure(n.loss, 4)],
+  ["Test %", n => n.accuracy, "", n => known(n.accuracy) ? (100 * n.accuracy).toFixed(1) : "–"],
+  ["Behind", n => n.lag, "", n => figure(n.lag)],
+  ["Up MB/s", n => rateOf(n).up, "", n => figure(rateOf(n).up / 1e6, 2)], ["Down MB/s", n => rateOf(n).down, "", n => figure(rateOf(n).down / 1e6, 2)],
+  ["Moved", n => n.up_bytes + n.down_bytes, "", n => size(n.up_bytes + n.down_bytes)],
+  ["Per step", n => perStep(n), "", n => size(perStep(n))],
+  ["Merged", n => n.exchanges, "", n => figure(n.exchanges)],
+  ["Declined", n => declined(n), "", n => figure(declined(n))],
+  ["Late", n => n.missed, "", n => figure(n.missed)], ["Preempted", n => n.preempted, "", n => figure(n.preempted)],
+  ["Blocked", n => n.waited, "", n => span(n.waited)], ["RTT ms", n => n.round_trip, "", n => figure(n.round_trip * 1e3, 2)],
+  ["Doing", n => doing(n), "left words"], ["", null, "left"]];
+const rateOf = n => n.gone ? { up: 0, down: 0 } : rates.get(n.name) || { up: 0, down: 0 };
+const perStep = n => n.iterations ? (n.up_bytes + n.down_bytes) / n.iterations : NaN;
+const declined = n => Object.values(n.rejected || {}).reduce((a, b) => a + b, 0);
+const doing = n => n.gone ? "gone" : n.silent ? "silent" : n.quarantined ? "in quarantine" : n.leaving ? "leaving"
+  : n.activity + (n.last_offer ? "; last offer: " + n.last_offer : "");
+const why = n => Object.entries(n.rejected || {}).map(([k, v]) => `${v} ${k}`).join(", ");
+
+function showHead() {
+  $("head").replaceChildren(...columns.map(([name, value, kind], i) => {
+    const th = make("th", undefined, (kind || "").split(" ")[0]);
+    th.scope = "col";
+    if (!value) return th;
+    if (sort && sort.column === i) th.setAttribute("aria-sort", sort.up ? "ascending" : "descending");
+    const b = make("button", name + (sort && sort.column === i ? (sort.up ? " ↑" : " ↓") : ""));
+    b.style.cssText = "border:0;padding:0;background:none;color:inherit;font-size:inherit";
+    b.addEventListener("click", () => {
+      sort = sort && sort.column === i ? (sort.up ? null : { column: i, up: true }) : { column: i, up: i === 0 };
+      showHead(); if (now) showNodes(now);
+    });
+    th.append(b);
+    return th;
+  }));
+}
+const rows = new Map();
+function rowOf(n, i) {
+  const tr = make("tr"), cells = columns.map(([, , kind]) => { const td = make("td", undefined, kind); tr.append(td); return td; });
+  const dot = make("i", undefined, "dot"), name = make("b"), crown = make("span");
+  dot.style.background = hue(i);
+  cells[0].append(dot, name, crown);
+  const drain = make("button", "Drain"), pin = make("button", "Pin");
+  drain.addEventListener("click", () => order("drain " + n.name, `Drain ${n.name}? It makes its last offer and leaves until it is started again.`));
+  pin.addEventListener("click", () => order(pin.dataset.pinned ? "unpin" : "pin " + n.name));
+  cells[cells.length - 1].append(drain, " ", pin);
+  return { tr, cells, name, crown, drain, pin };
+}
+function showNodes(s) {
+  const list = s.nodes.map((n, i) => [n, i]);
+  if (sort) list.sort(([a], [b]) => {
+    const x = columns[sort.column][1](a), y = columns[sort.column][1](b);
+    const d = typeof x === "string" ? x.localeCompare(y) : (known(x) ? x : -Infinity) - (known(y) ? y : -Infinity) || 0;
+    return sort.up ? d : -d;
+  });
+  const keys = new Set(s.nodes.map(n => n.name));
+  for (const [key, row] of rows) if (!keys.has(key)) { row.tr.remove(); rows.delete(key); }
+  list.forEach(([n, i], at) => {
+    let row = rows.get(n.name);
+    if (!row) rows.set(n.name, row = rowOf(n, i));
+    if ($("rows").children[at] !== row.tr) $("rows").insertBefore(row.tr, $("rows").children[at] || null);
+    row.tr.className = n.gone ? "gone" : n.silent ? "silent" : "";
+    row.name.textContent = n.name;
+    row.crown.textContent = (n.best ? " ♛ best" : "") + (n.pinned ? " · pinned" : "");
+    columns.forEach(([, value, , text], c) => {
+      if (c === 0 || !value) return;
+      const words = text ? text(n) : value(n);
+      if (row.cells[c].textContent !== words) row.cells[c].textContent = words;
+    });
+    row.cells[11].title = why(n);
+    row.cells[16].title = doing(n);
+    row.drain.disabled = n.gone || n.leaving;
+    row.drain.setAttribute("aria-label", "Drain " + n.name);
+    row.pin.textContent = n.pinned ? "Unpin" : "Pin";
+    row.pin.dataset.pinned = n.pinned ? "1" : "";
+    row.pin.disabled = n.gone && !n.pinned;
+    row.pin.setAttribute("aria-label", (n.pinned ? "Unpin " : "Pin ") + n.name);
+  });
+  const here = s.nodes.filter(n => !n.gone);
+  $("nodes-note").textContent = `${here.length} here, ${s.nodes.length - here.length} gone`;
+  $("more").textContent = s.more_nodes ? `and ${s.more_nodes} more: /status lists them all` : "";
+  $("do-unpin").hidden = !s.nodes.some(n => n.pinned);
+}
+
+// What is known of the time to the goal: a number of seconds, or one with bounds.
+function eta(s) {
+  const e = s.eta;
+  if (known(e)) return [span(e), ""];
+  if (!e || typeof e !== "object") return null;
+  const middle = [e.seconds, e.median, e.eta].find(known), low = [e.low, e.least, e.from].find(known), high = [e.high, e.most, e.to].find(known);
+  return known(middle) ? [span(middle), known(low) && known(high) ? `${span(low)} to ${span(high)}` : ""] : null;
+}
+function progress(s) {
+  const share = s.goal_of === "accuracy" ? s.accuracy / s.goal
+    : s.goal_of === "loss" && s.first_loss > s.goal ? (s.first_loss - s.loss) / (s.first_loss - s.goal) : NaN;
+  return known(share) && (s.goal_of !== "accuracy" || known(s.accuracy)) ? Math.max(0, Math.min(1, share)) : NaN;
+}
+function showFacts(s) {
+  const here = s.nodes.filter(n => !n.gone), sum = f => here.reduce((a, n) => a + (f(n) || 0), 0);
+  const part = progress(s), left = eta(s), moved = s.nodes.reduce((a, n) => a + n.up_bytes + n.down_bytes, 0);
+  const steps = s.nodes.reduce((a, n) => a + n.iterations, 0);
+  const drop = s.first_loss > 0 && s.loss < s.first_loss ? 100 * (s.first_loss - s.loss) / s.first_loss : NaN;
+  const facts = [
+    ["Loss of the centre", figure(s.loss, 4), s.loss_of + (known(s.best_loss) ? `, best ${figure(s.best_loss, 4)}` : "")],
+    known(s.accuracy) && ["Accuracy", (100 * s.accuracy).toFixed(1) + " %", known(s.best_accuracy) ? `best ${(100 * s.best_accuracy).toFixed(1)} %` : ""],
+    s.goal_of && ["Goal", s.goal_of === "accuracy" ? (100 * s.goal).toFixed(1) + " %" : figure(s.goal, 4), known(part) ? `${(100 * part).toFixed(0)} % of the way` : "not scored yet", part],
+    left && ["Time to the goal", left[0], left[1]],
+    ["Nodes", String(here.length), s.nodes.length > here.length ? `${s.nodes.length - here.length} gone` : ""],
+    ["Iterations/s", figure(sum(n => n.rate)), figure(steps, 4) + " in all"],
+    ["Version", figure(s.version, 4), `${figure(s.rounds, 4)} rounds`],
+    ["k, d", `${s.every}, ${s.delay}`, `${s.policy || ""} · ${s.codec_up}${s.codec_down !== s.codec_up ? " / " + s.codec_down : ""}`],
+    ["Moved", size(moved), `${size(moved / steps || NaN)} per step` + (known(drop) && drop >= 1 ? `, ${size(moved / drop)} per 1 % of loss` : "")],
+    s.tasks && ["Epoch", String(s.epoch), `${s.tasks_done} of ${s.tasks} tasks`, s.tasks_done / s.tasks],
+    (s.preempted || s.rollbacks) && ["Undone", `${s.preempted + s.rollbacks}`, `${s.preempted} preempted, ${s.rollbacks} rollbacks`],
+    ["Running for", span(s.elapsed), s.saved ? "saved " + clock(s.saved) : "not saved yet"]].filter(Boolean);
+  $("facts").replaceChildren(...facts.map(([name, value, more, meter]) => {
+    const d = make("div");
+    d.append(make("span", name), make("b", value));
+    const em = make("em", more || "\u00a0");
+    em.title = more || "";
+    d.append(em);
+    if (known(meter)) { const m = make("div", undefined, "meter"), i = make("i"); i.style.width = (100 * meter) + "%"; m.append(i); d.append(m); }
+    return d;
+  }));
+  $("title").textContent = s.title + (s.model ? " · " + s.model : "");
+  $("state").textContent = s.state;
+  $("release").textContent = `starswitch ${s.release} · run ${s.run}`;
+  document.title = (known(s.loss) ? figure(s.loss, 3) + " · " : "") + "starswitch";
+}
+
+// Where a setting is wrong: only what follows from what was measured.
+function showHints(s) {
+  const hints = [];
+  for (const n of s.nodes) {
+    if (n.gone) continue;
+    const exchanges = n.exchanges + declined(n);
+    if (n.silent) hints.push(`${n.name} is silent: rounds go on without it.`);
+    if (n.quarantined) hints.push(`${n.name} is in quarantine: what it sent was no good.`);
+    // Rates are those of what travels: a link that is full makes results late.
+    if (exchanges >= 5 && n.missed > .3 * exchanges && n.missed >= 5 && n.up_rate > 0 && n.down_rate > 0 && n.rate > 0) {
+      const takes = n.up_bytes / exchanges / n.up_rate + n.down_bytes / exchanges / n.down_rate, least = Math.ceil(takes * n.rate);
+      if (least > s.every) hints.push(`${n.name}: ${figure(8 * Math.min(n.up_rate, n.down_rate) / 1e6, 2)} Mbit/s: an exchange takes ${span(takes)}, k ≥ ${least} would let it keep up (k is ${s.every}).`);
+      else hints.push(`${n.name}: ${n.missed} results came late: d ≥ ${Math.min(s.every, Math.ceil(takes * n.rate) + 1)} may hide what an exchange takes (d is ${s.delay}).`);
+    }
+    if (exchanges >= 10 && declined(n) > .5 * exchanges) hints.push(`${n.name}: ${declined(n)} of ${exchanges} offers were not merged: ${why(n)}.`);
+  }
+  const lines = hints.slice(0, 6);
+  if (hints.length > 6) lines.push(`and ${hints.length - 6} more`);
+  $("hints").replaceChildren(...lines.map(t => make("li", t)));
+}
+function showFates(s) {
+  const all = Object.values(s.chunks).reduce((a, b) => a + b, 0), box = $("fates");
+  const list = Object.entries(s.chunks).filter(([, v]) => v).sort((a, b) => b[1] - a[1]);
+  box.replaceChildren(...(list.length ? list : [["nothing offered yet", 0]]).flatMap(([name, v]) => {
+    const bar = make("i", undefined, name === "merged" ? "" : "no");
+    bar.style.width = (all ? 100 * v / all : 0) + "%";
+    return [make("span", name), bar, make("q", v ? `${figure(v, 4)} · ${(100 * v / all).toFixed(1)} %` : "")];
+  }));
+}
+
+// ---- events ----
+
+const seen = new Set();
+function addEvent(id, e) {
+  if (seen.has(id)) return;
+  seen.add(id);
+  const li = make("li", undefined, e.level), text = make("span");
+  text.append(make("b", e.event.replaceAll("_", " ") + (e.subject ? " " : "")), e.subject, e.text ? ": " + e.text : "");
+  const t = make("time", clock(e.wall));
+  t.title = span(e.elapsed) + " after the hub began";
+  li.append(t, text);
+  $("events").prepend(li);
+  while ($("events").children.length > 300) $("events").lastChild.remove();
+  $("events-note").textContent = `${$("events").children.length} · newest first`;
+}
+
+// ---- what the hub says ----
+
+let heard = 0, before = null;
+function learnRates(s) {
+  if (before && before.boot === s.boot && s.elapsed - before.elapsed > .15) {
+    const dt = s.elapsed - before.elapsed, weight = 1 - Math.exp(-dt / 3);
+    for (const n of s.nodes) {
+      const b = before.bytes.get(n.name), r = rates.get(n.name) || { up: 0, down: 0 };
+      if (b) {
+        r.up += weight * (Math.max(0, n.up_bytes - b[0]) / dt - r.up);
+        r.down += weight * (Math.max(0, n.down_bytes - b[1]) / dt - r.down);
+        rates.set(n.name, r);
+      }
+    }
+  }
+  if (!before || before.boot !== s.boot || s.elapsed - before.elapsed > .15)
+    before = { boot: s.boot, elapsed: s.elapsed, bytes: new Map(s.nodes.map(n => [n.name, [n.up_bytes, n.down_bytes]])) };
+}
+function take(s) {
+  if (now && now.boot !== s.boot) { course = null; rates.clear(); before = null; seen.clear(); $("events").replaceChildren(); for (const c of charts) c.view.all = true; }
+  now = s; heard = performance.now();
+  learnRates(s);
+  live("on", s.recovering ? "live: the hub recovers" : "live");
+  showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); addPoint(s);
+}
+function live(kind, words) {
+  $("live").className = kind;
+  if ($("live").lastChild.textContent !== words) $("live").lastChild.textContent = words;
+}
+let source = null;
+function follow() {
+  if (source) source.close();
+  source = new EventSource("/api/v1/events");
+  source.addEventListener("status", e => take(JSON.parse(e.data)));
+  source.addEventListener("note", e => addEvent(e.lastEventId, JSON.parse(e.data)));
+  source.onerror = () => {
+    live("off", "the hub does not answer; trying again");
+    if (source.readyState === 2) setTimeout(begin, 1000);
+  };
+}
+setInterval(() => {
+  const quiet = (performance.now() - heard) / 1000;
+  if (heard && quiet > 3 && $("live").className === "on") live("off", "no news for " + span(quiet));
+}, 500);
+async function begin() {
+  try {
+    const r = await fetch("/healthz"), s = await fetch("/status");
+    $("login").hidden = s.status !== 401;
+    if (s.status === 401) return live("off", "needs a token");
+    if (r) follow();
+  } catch { live("off", "the hub does not answer; trying again"); setTimeout(begin, 1000); }
+}
+$("login").addEventListener("submit", async e => {
+  e.preventDefault();
+  const r = await fetch("/api/v1/session", { method: "POST", headers: { "X-Starswitch": "1", Authorization: "Bearer " + $("token").value.trim() } });
+  $("wrong").textContent = r.ok ? "" : "That is not it.";
+  $("token").value = "";
+  if (r.ok) begin();
+});
+
+// ---- orders ----
+
+let saying = 0;
+function say(words) {
+  clearTimeout(saying);
+  $("answer").textContent = words;
+  $("answer").className = "on";
+  saying = setTimeout(() => { $("answer").className = ""; }, 6000);
+}
+function sure(question) {
+  return new Promise(done => {
+    $("ask-text").textContent = question;
+    $("ask").returnValue = "";
+    $("ask").addEventListener("close", () => done($("ask").returnValue === "yes"), { once: true });
+    $("ask").showModal();
+  });
+}
+async function order(line, question) {
+  if (question && !await sure(question)) return;
+  say(line + " …");
+  try {
+    const r = await fetch("/api/v1/order", { method: "POST", headers: { "X-Starswitch": "1", "Content-Type": "text/plain" }, body: line });
+    const text = await r.text();
+    let words = text;
+    try { words = JSON.parse(text).text; } catch { /* a line of words */ }
+    say(words);
+  } catch { say("the hub does not answer"); }
+}
+$("do-checkpoint").addEventListener("click", () => order("checkpoint"));
+$("do-unpin").addEventListener("click", () => order("unpin"));
+$("do-stop").addEventListener("click", () => order("stop", "Stop the hub? It saves; its nodes train on alone, and come back when it is started again."));
+for (const b of document.querySelectorAll("[data-axis]")) b.addEventListener("click", () => {
+  axis = b.dataset.axis;
+  for (const o of document.querySelectorAll("[data-axis]")) o.setAttribute("aria-pressed", o === b);
+  groups.loss.all = true;
+  showCurves();
+});
+matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => { colours = {}; starNames = ""; rows.clear(); $("rows").replaceChildren(); if (now) take(now); for (const c of charts) { c.names = ""; } showCurves(); });
+showHead();
+begin();

@@ -1,0 +1,125 @@
+"""What a browser shows of a run that changes: tests/e2e/page.sh makes it change.
+
+page.py BROWSER PORT FOLDER [PICTURES]
+
+A step is asked for by a file FOLDER/want_STEP, and done when there is FOLDER/did_STEP.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browser import Browser  # noqa: E402
+
+HOSTILE = "<img src=x onerror=top.name=1>"
+SHOWN = 2.0  # seconds
+
+
+class Page:
+    def __init__(self, browser: Browser, port: str, folder: str) -> None:
+        self.browser, self.folder = browser, Path(folder)
+        self.origin = f"http://127.0.0.1:{port}/"
+
+    def after(self, step: str, shown: str) -> None:
+        """Asks for the step; what it changes must be shown within two seconds."""
+        (self.folder / f"want_{step}").touch()
+        done = self.folder / f"did_{step}"
+        self.browser.until(shown, 60)
+        seen = time.time()
+        end = time.monotonic() + 20
+        while not done.exists():
+            assert time.monotonic() < end, f"{step} is not done"
+            time.sleep(0.01)
+        late = max(0.0, seen - done.stat().st_mtime)
+        assert late <= SHOWN, f"{step} is shown after {late:.1f} s"
+        print(f"    {step}: shown {late:.2f} s after the hub knows it")
+
+    def look(self) -> None:
+        """Star, curves and table of nodes n1, n2 and one of a hostile name."""
+        browser = self.browser
+        browser.open(self.origin)
+        browser.until("document.querySelectorAll('#rows tr').length === 3", 20)
+        browser.until("document.querySelectorAll('#star circle').length === 4", 5)
+        browser.until("document.title !== 'starswitch'", 20)
+        names = browser.value("[...document.querySelectorAll('#rows b')].map(b => "
+                              "b.textContent)")
+        assert sorted(names) == sorted(["n1", "n2", HOSTILE]), names
+        assert browser.value("document.images.length") == 0
+        assert browser.value("top.name") == ""
+        for curve in ("loss", "rate", "lag"):
+            browser.until(
+                f"(() => {{ const c = document.getElementById('{curve}'), d = "
+                "c.getContext('2d').getImageData(0, 0, c.width, c.height).data, s = "
+                "new Set(); for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | "
+                "d[i + 1] << 8 | d[i + 2]); return s.size > 3; })()",
+                20,
+            )
+        size = browser.value(
+            "fetch('/').then(r => r.text()).then(t => new Blob([t]).size)"
+        )
+        assert size <= 60 * 1024, size
+        print(f"    star, curves and table are there; the page is {size} bytes")
+
+    def focused(self) -> str:
+        return self.browser.value("document.activeElement.id")
+
+    def tab_to(self, name: str) -> None:
+        for _ in range(40):
+            self.browser.key("Tab")
+            if self.focused() == name:
+                return
+        raise AssertionError(f"the keyboard does not reach {name}")
+
+    def by_keyboard(self) -> None:
+        browser = self.browser
+        self.tab_to("do-checkpoint")
+        browser.key("Enter")
+        browser.until("document.getElementById('answer').textContent.length > 0", 10)
+        self.tab_to("do-stop")
+        browser.key("Enter")
+        browser.until("document.getElementById('ask').open", 5)
+        browser.key("Escape")
+        browser.until("!document.getElementById('ask').open", 5)
+        for name in ("loss", "rate", "lag", "events"):
+            self.tab_to(name)
+        print("    by the keyboard alone: saves, is asked before it stops, reads on")
+
+    def pictures(self, folder: str) -> None:
+        for scheme in ("light", "dark"):
+            self.browser.scheme(scheme)
+            time.sleep(0.3)
+            self.browser.picture(f"{folder}/page-{scheme}.png")
+
+
+def row(name: str, what: str) -> str:
+    return (
+        f"[...document.querySelectorAll('#rows tr')].some(r => r.textContent.includes"
+        f"('{name}') && {what})"
+    )
+
+
+def main(program: str, port: str, folder: str, pictures: str = "") -> None:
+    with Browser(program) as browser:
+        page = Page(browser, port, folder)
+        page.look()
+        page.after("join", row("n3", "true"))
+        page.by_keyboard()
+        page.after("kill", row("n2", "r.classList.contains('gone')"))
+        live = "document.getElementById('live')"
+        page.after("end", f"{live}.className !== 'on'")
+        page.after("begin", f"{live}.className === 'on'")
+        browser.until(row("n1", "!r.classList.contains('gone')"), 20)
+        if pictures:
+            page.pictures(pictures)
+        foreign = [u for u in browser.requests if not u.startswith(page.origin)]
+        assert not [u for u in foreign if not u.startswith("about:")], foreign
+        wrong = [one for one in browser.complaints if "ERR_" not in one]
+        assert not wrong, wrong
+        print(f"    {len(browser.requests)} requests, all to the hub; no complaint")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
