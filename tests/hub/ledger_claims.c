@@ -3,7 +3,7 @@
 #include "hub/ledger.h"
 #include "tests/check.h"
 
-enum { PARTS = 10, EPOCHS = 3 };
+enum { PARTS = 10, EPOCHS = 3, TWO_EPOCHS = 2 * PARTS };
 
 static struct ledger new_ledger(void)
 {
@@ -93,7 +93,7 @@ static void an_epoch_that_is_claimed_whole_is_over_at_once(void)
 {
     struct ledger ledger = new_ledger();
 
-    for (uint64_t id = 2; id <= 2 * PARTS; id++) {
+    for (uint64_t id = 2; id <= TWO_EPOCHS; id++) {
         CHECK(ledger_claim(&ledger, 1, 0, id));
         CHECK(ledger_report(&ledger, 1, id, true));
         sound(&ledger);

@@ -268,7 +268,7 @@ static struct hub_fixture *killed(struct fake_node *a, struct fake_node *b)
 
 static void ef_08_a_hub_that_was_killed_gives_out_what_no_node_has(void)
 {
-    struct fake_node a, b;
+    struct fake_node a = {0}, b = {0};
     struct hub_fixture *f = killed(&a, &b);
 
     fake_node_asks(f, &b, 4);
@@ -287,7 +287,7 @@ static void ef_08_a_hub_that_was_killed_gives_out_what_no_node_has(void)
 
 static void who_says_nothing_is_not_waited_for_long(void)
 {
-    struct fake_node a, b;
+    struct fake_node a = {0}, b = {0};
     struct hub_fixture *f = killed(&a, &b);
 
     fake_node_asks(f, &b, 4);
@@ -301,7 +301,7 @@ static void who_says_nothing_is_not_waited_for_long(void)
 
 static void who_is_lost_is_not_waited_for(void)
 {
-    struct fake_node a, b;
+    struct fake_node a = {0}, b = {0};
     struct hub_fixture *f = killed(&a, &b);
 
     fake_node_asks(f, &b, 4);

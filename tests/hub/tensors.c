@@ -22,12 +22,17 @@ static struct schema *make_schema(void)
     return schema;
 }
 
-/* Elements [first, first + count) of the centre 0 once these updates, of equal
- * weight, are merged by the policy; `momentum`: its slot before, or NULL. */
+struct piece {
+    size_t first, count;
+};
+
+/* This piece of the centre 0 once these updates, of equal weight, are merged by
+ * the policy; `momentum`: its slot before, or NULL. */
 static void merged_after(const struct policy *policy, const float *momentum,
-                         size_t first, size_t count, float updates[][16],
+                         struct piece piece, float updates[][16],
                          unsigned number, float *out)
 {
+    const size_t first = piece.first, count = piece.count;
     struct schema *schema = make_schema();
     struct exempt *exempt = exempt_new(schema);
     struct pool *pool = pool_new();
@@ -67,7 +72,8 @@ static void merged_after(const struct policy *policy, const float *momentum,
 static void merged(const struct policy *policy, size_t first, size_t count,
                    float updates[][16], unsigned number, float *out)
 {
-    merged_after(policy, NULL, first, count, updates, number, out);
+    merged_after(policy, NULL, (struct piece){first, count}, updates, number,
+                 out);
 }
 
 static float turned[2][16] = {{3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 4, 8, 1, 0},
@@ -135,14 +141,14 @@ static void momentum_corrects_each_tensor_by_itself(void)
 
     policy.merge = &merge_heloco;
     policy.numbers.outer_momentum = 1e-30;
-    merged_after(&policy, momentum, 0, 16, updates, 1, out);
+    merged_after(&policy, momentum, (struct piece){0, 16}, updates, 1, out);
     CHECK_NEAR(1, (double)out[0], 1e-6);   /* with it: stays */
     CHECK_NEAR(0.5, (double)out[8], 1e-6); /* against it: half is taken away */
     CHECK_NEAR(5, (double)out[12], 0);     /* statistics */
     CHECK_NEAR(7, (double)out[13], 0);
     CHECK_NEAR(-1 / sqrt(2), (double)out[14], 1e-6); /* across: it turns */
     CHECK_NEAR(1 / sqrt(2), (double)out[15], 1e-6);
-    merged_after(&policy, NULL, 0, 16, updates, 1, out);
+    merged_after(&policy, NULL, (struct piece){0, 16}, updates, 1, out);
     CHECK_NEAR(1, (double)out[8], 0);
 }
 

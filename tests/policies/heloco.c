@@ -90,8 +90,10 @@ static void its_step_is_the_means(void)
         tile.slot[0] = slot[i];
         (i ? &merge_heloco : &merge_mean)->step(&tile);
     }
-    CHECK(memcmp(theta[0], theta[1], sizeof theta[0]) == 0);
-    CHECK(memcmp(slot[0], slot[1], sizeof slot[0]) == 0);
+    for (unsigned i = 0; i < sizeof theta[0] / sizeof *theta[0]; i++) {
+        CHECK_NEAR((double)theta[0][i], (double)theta[1][i], 0);
+        CHECK_NEAR((double)slot[0][i], (double)slot[1][i], 0);
+    }
 }
 
 void add_policies_heloco_tests(CU_pSuite suite)
