@@ -34,8 +34,17 @@ class Page:
             assert time.monotonic() < end, f"{step} is not done"
             time.sleep(0.01)
         late = max(0.0, seen - done.stat().st_mtime)
-        assert late <= SHOWN, f"{step} is shown after {late:.1f} s"
+        limit = SHOWN + 5 * self.answer_time()
+        assert late <= limit, f"{step} is shown after {late:.1f} s, not {limit:.1f}"
         print(f"    {step}: shown {late:.2f} s after the hub knows it")
+
+    def answer_time(self) -> float:
+        """Seconds that the browser takes for nothing: a machine that is busy with
+        other tests is not the page's fault."""
+        begin = time.monotonic()
+        for _ in range(3):
+            self.browser.value("new Promise(done => requestAnimationFrame(done))")
+        return time.monotonic() - begin
 
     def look(self) -> None:
         """Star, curves and table of nodes n1, n2 and one of a hostile name."""
