@@ -8,7 +8,8 @@
 #include "node/program/doctor.h"
 
 /* Bytes that a node takes per parameter, trainer and library together, at
- * least; measured with the built-in trainers (tests/e2e/doctor.sh). */
+ * least, and usually: parameters, gradient, two moments of Adam, what is kept
+ * of the centre and on its way. An estimate. */
 #define MEMORY_LEAST 32
 #define MEMORY_USUAL 44
 

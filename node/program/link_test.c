@@ -289,7 +289,7 @@ static bool measure_once(struct test *test, uint64_t wanted,
            go_on(test, begun + STALL_TIME))
         continue;
     if (test->came < bytes + 1) {
-        facts->stalled = !test->first_at && !facts->up;
+        facts->stalled = !test->first_at && facts->up <= 0;
         return false;
     }
     *took = test->last_at - begun;
