@@ -56,7 +56,7 @@ static const struct finding *of(const struct doctor_report *report,
     for (unsigned i = 0; i < report->count; i++)
         if (report->list[i].check == check)
             return &report->list[i];
-    CHECK(!"no such finding");
+    CHECK_TEXT("a finding", NULL);
     return &none;
 }
 
