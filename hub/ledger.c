@@ -235,10 +235,11 @@ static bool claim_early(struct ledger *ledger, unsigned node, nanos now,
 bool ledger_claim(struct ledger *ledger, unsigned node, nanos now, uint64_t id)
 {
     uint32_t place = place_of(ledger, id);
-    struct ledger_task *task = &ledger->tasks[place];
+    struct ledger_task *task;
 
     if (place == ledger->parts)
         return claim_early(ledger, node, now, id);
+    task = &ledger->tasks[place];
     if (is_doing(task, node) && task->doubted) {
         task->doubted = false;
         return true;
