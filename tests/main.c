@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "train/matrix.h"
 
 #define SECONDS_PER_TEST 120u
 #define SECONDS_PER_SLOW_TEST 300u
@@ -103,6 +104,7 @@ static int run_suites(void)
 
 int main(int count, char **arguments)
 {
+    matrix_use_processor(arguments);
     if (count > 1 && strcmp(arguments[1], "--list") == 0)
         return list_suites();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);

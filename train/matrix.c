@@ -1,10 +1,15 @@
 #include "train/matrix.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #ifdef STAR_PORTABLE
 #include "train/product.h"
 #else
 #include <cblas.h>
+
+#define KERNELS "OPENBLAS_CORETYPE"
 #endif
 
 struct matrix matrix_of(const float *at, size_t rows, size_t columns)
@@ -28,11 +33,34 @@ struct matrix matrix_transposed(struct matrix matrix)
     return matrix;
 }
 
+const char *matrix_better_kernels(const char *chosen, enum cpu_level level)
+{
+    if (strcmp(chosen, "Prescott") != 0 || level < CPU_AVX2)
+        return NULL;
+    return level == CPU_AVX512 ? "SkylakeX" : "Haswell";
+}
+
 #ifdef STAR_PORTABLE
+void matrix_use_processor(char **argv)
+{
+    (void)argv;
+}
+
 void matrix_begin(void)
 {
 }
 #else
+/* Without /proc the program goes on, slowly. */
+void matrix_use_processor(char **argv)
+{
+    const char *better =
+        matrix_better_kernels(openblas_get_corename(), cpu_level());
+
+    /* There is one thread yet. NOLINTNEXTLINE(concurrency-mt-unsafe) */
+    if (better && !getenv(KERNELS) && setenv(KERNELS, better, 0) == 0)
+        (void)execv("/proc/self/exe", argv);
+}
+
 void matrix_begin(void)
 {
     openblas_set_num_threads(1);

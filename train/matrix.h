@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "core/cpu.h"
+
 /* Somebody's floats as rows of columns. */
 struct matrix {
     const float *at;
@@ -21,6 +23,16 @@ struct matrix matrix_part(const float *at, size_t rows, size_t columns,
                           size_t stride);
 struct matrix matrix_transposed(struct matrix matrix);
 
+/* The kernels that OpenBLAS is to be told to use, if it has chosen those named
+ * `chosen`: "Haswell" or "SkylakeX" where it took the slowest ones, which have
+ * SSE3, though the processor has AVX2 or AVX-512; NULL where its choice is
+ * good. OpenBLAS does so on a processor that is newer than itself, as Debian
+ * 12's on Intel's of 2023 and later. */
+const char *matrix_better_kernels(const char *chosen, enum cpu_level level);
+/* First in a program's main: where OpenBLAS is to be told, it starts the
+ * program anew with $OPENBLAS_CORETYPE, as OpenBLAS reads it before main. A
+ * value that the user has set stands. */
+void matrix_use_processor(char **argv);
 /* Must have been called, by any thread, before the first product. */
 void matrix_begin(void);
 /* out = scale * a b + keep * out, whose rows are `stride` floats apart; with

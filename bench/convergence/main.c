@@ -8,6 +8,7 @@
 
 #include "bench/convergence/parallel.h"
 #include "bench/convergence/report.h"
+#include "train/matrix.h"
 
 enum { MOST_SEEDS = 64, TRIALS = 2 /* seeds to tune by */ };
 
@@ -249,6 +250,7 @@ int main(int argc, char **argv)
     double began = seconds();
     int code;
 
+    matrix_use_processor(argv);
     read_settings(argc, argv, &settings);
     status = workload_prepare(settings.folder, &why);
     if (status != STATUS_OK) {

@@ -26,6 +26,7 @@
 #include "program/settings.h"
 #include "report/names.h"
 #include "store/centre.h"
+#include "train/matrix.h"
 
 /* Merging and scoring have a thread each at least. */
 enum {
@@ -392,6 +393,7 @@ int main(int argc, char **argv)
     enum status status;
     int code;
 
+    matrix_use_processor(argv);
     service_keep_memory();
     if (command_run(argc, argv, &code))
         return code;

@@ -18,6 +18,7 @@
 #include "node/program/show.h"
 #include "program/service.h"
 #include "program/settings.h"
+#include "train/matrix.h"
 #include "train/trainer.h"
 
 /* Enough to see progress, cheap enough to do every few seconds; and to be
@@ -397,6 +398,7 @@ int main(int argc, char **argv)
     struct why why = {""};
     enum status status;
 
+    matrix_use_processor(argv);
     service_keep_memory();
     service_begin(&training.service);
     if (argc > 1 && strcmp(argv[1], "doctor") == 0)

@@ -8,6 +8,7 @@
 #include "core/quote.h"
 #include "sim/program/program.h"
 #include "sim/trace/import.h"
+#include "train/matrix.h"
 
 #define ACTION_NODE(verb)
 #define ACTION_SIM(verb) {#verb, sim_##verb},
@@ -67,6 +68,7 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
+    matrix_use_processor(argv);
     for (unsigned i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, word) == 0)
             return commands[i].run(argc - 1, argv + 1);

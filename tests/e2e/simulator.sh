@@ -165,4 +165,16 @@ sim wrong 64 soak --scenario "$here/wrong.story"
 grep -qF "line 1: there is nothing called 'nodse'" "$here/wrong.err" ||
     failed "a wrong line is not named"
 
+# ---- OpenBLAS is told what the processor can, unless the user tells it ----
+
+kernels() { # [OPENBLAS_CORETYPE=X]: which ones compute in the end
+    env OPENBLAS_VERBOSE=2 "$@" "$bin/starswitch-sim" --version 2>&1 |
+        sed -n 's/^Core: //p' | tail -n 1
+}
+if [ -n "$(kernels)" ] && grep -qw avx2 /proc/cpuinfo; then
+    [ "$(kernels)" != Prescott ] || failed "slow kernels on a fast processor"
+    [ "$(kernels OPENBLAS_CORETYPE=Prescott)" = Prescott ] ||
+        failed "the user's choice of kernels does not stand"
+fi
+
 echo "the simulator runs, compares, sweeps and soaks"
