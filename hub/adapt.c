@@ -11,7 +11,7 @@
 enum { SKIPPED = 2 };
 /* The first look takes so many rounds, later ones so many, or fewer in a longer
  * time. */
-enum { FIRST_ROUNDS = 4, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
+enum { FIRST_ROUNDS = 6, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
 #define FIRST_LOOK SECOND
 #define LOOK (5 * SECOND)
 #define LONG_LOOK (15 * SECOND)
@@ -189,11 +189,12 @@ static void tell(struct hub *hub, uint64_t every, uint64_t delay,
     members_tune(hub);
 }
 
-/* What to go over to: not to what is nearly the same, and up only, where that
- * is all there is time for. */
-static uint64_t wanted(uint64_t steps, uint64_t now, bool may, bool up)
+/* What to go over to: not to what is nearly the same as has been chosen, and up
+ * only, where that is all there is time for. */
+static uint64_t wanted(const struct adapt *adapt, uint64_t steps, uint64_t now,
+                       bool may, bool up)
 {
-    if (!tempo_differs(steps, now))
+    if (adapt->chosen && !tempo_differs(steps, now))
         return now;
     return may || (up && steps > now) ? steps : now;
 }
@@ -207,9 +208,9 @@ static void choose(struct hub *hub)
     uint64_t every = adapt->every, delay = adapt->delay;
 
     if (hub->config.free_every)
-        every = wanted(tempo_every(&seen), every, may, full);
+        every = wanted(adapt, tempo_every(&seen), every, may, full);
     if (hub->config.free_delay)
-        delay = wanted(tempo_delay(&seen, every), delay, may, full);
+        delay = wanted(adapt, tempo_delay(&seen, every), delay, may, full);
     if (!adapt->chosen || every != adapt->every ||
         (may && delay != adapt->delay))
         adapt->changed = hub->now;
