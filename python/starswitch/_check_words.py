@@ -28,6 +28,20 @@ OTHER_FRAMEWORKS = {
 }
 
 
+# File, line, function, the function's first line, the id of its self.
+Call = tuple[str, int, str, int, int]
+
+
+def losses_of(losses: list[Statement], function: str, first: int) -> list[Statement]:
+    """Those in a function that begins there, or in the module itself."""
+    name = "" if function == "<module>" else function
+    return [
+        one
+        for one in losses
+        if one.scope.split(".")[-1] == name and one.line >= first
+    ]
+
+
 class Judge:
     """Turns what was seen into a Result."""
 
@@ -453,18 +467,19 @@ class Judge:
     def report_line(
         self, clock: dict[str, Any], link: str, place: dict[str, Any]
     ) -> None:
-        """Behind the clock's step, which is where the script calls it."""
+        """Behind the clock's step, where the loss has a name."""
         steps = [one for one in clock["lines"] if not one[0].startswith("<")]
         if not steps:
             return
-        file, line, function, first, own = steps[0]
+        file, line, function, first, own = self.with_loss(steps)
         source, ends, losses, _ = self.of_file(file)
-        near = [one for one in losses if abs(one.line - line) < 60]
         if self.in_backward():
-            if near:
-                line = near[-1].line
+            near = [one for one in losses if abs(one.line - line) < 60]
+            line = near[-1].line if near else line
+        else:
+            near = losses_of(losses, function, first)
         before = [one for one in near if one.line <= line] or near
-        loss = before[-1].name if before else "loss"
+        loss = before[-1].name if before else ""
         if not loss and self.in_backward():
             text = f"{indent_at(source, line)}{link}.step()"
         elif not loss:
@@ -487,6 +502,14 @@ class Judge:
             )
             return
         self.result.lines.append(Line(self.shown(file), ends.get(line, line), text))
+
+    def with_loss(self, steps: list[Call]) -> Call:
+        """The innermost of the calls that led to the step whose function names a
+        loss: the step itself may stand in a wrapper of the script's own."""
+        for one in steps:
+            if losses_of(self.of_file(one[0])[2], one[2], one[3]):
+                return one
+        return steps[0]
 
     def note_unnamed(self, link: str, line: int) -> None:
         self.note(

@@ -186,6 +186,44 @@ SCRIPTS = {
 
         main()
     """,
+    "a wrapper of the script's own": """\
+        class Wrapped:
+            def __init__(self, inner):
+                self.inner = inner
+
+            def step(self):
+                self.inner.step()
+
+        def measure(model):
+            other = model(x).abs().mean()
+            other.backward()
+            return other.item()
+
+        def main():
+            model = nn.Linear(4, 1)
+            optimizer = Wrapped(torch.optim.SGD(model.parameters(), lr=0.01))
+            for turn in range(10_000):
+                model.zero_grad()
+                error = model(x).square().mean()
+                error.backward()
+                optimizer.step()
+                time.sleep(0.005)
+
+        main()
+    """,
+    "a loss of another function": """\
+        def learn(model):
+            error = model(x).square().mean()
+            error.backward()
+
+        model = nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        for turn in range(10_000):
+            optimizer.zero_grad()
+            learn(model)
+            optimizer.step()
+            time.sleep(0.005)
+    """,
     "models of several processes": """\
         import torch.multiprocessing as mp
 
@@ -212,6 +250,10 @@ SCRIPTS = {
     """,
 }
 NODES = {"models of several processes": 2}
+REPORTS = {
+    "a wrapper of the script's own": ["link.report(loss=error)"],
+    "a loss of another function": [],
+}
 LATER = {
     "layers that train later": 60,
     "a second phase": 60,
@@ -230,6 +272,9 @@ def test_a_script_attaches_with_the_lines_that_check_says(
     done = check.run(text)
     assert (done.code, done.verdict) == (0, "works")
     assert "starswitch.attach(" in done.out
+    if shape in REPORTS:
+        added = [one["text"].strip() for one in done.said["lines"]]
+        assert [one for one in added if ".report(" in one] == REPORTS[shape]
     file = tmp_path / "added.py"
     file.write_text(with_lines(text, done.said["lines"]))
     star = hub("--every", 5, "--delay", 2)
