@@ -36,9 +36,7 @@ def losses_of(losses: list[Statement], function: str, first: int) -> list[Statem
     """Those in a function that begins there, or in the module itself."""
     name = "" if function == "<module>" else function
     return [
-        one
-        for one in losses
-        if one.scope.split(".")[-1] == name and one.line >= first
+        one for one in losses if one.scope.split(".")[-1] == name and one.line >= first
     ]
 
 
