@@ -388,20 +388,26 @@ void metrics_write(const struct metrics_source *source, bool open_metrics,
 
 void metrics_print(struct text *out)
 {
-    text_add(out,
-             "# Metrics\n\n"
-             "What a hub tells at /metrics (docs/page.md), made from the "
-             "table\nhub/page/metrics.def by `make docs`. Text for Prometheus "
-             "(0.0.4), or OpenMetrics\nwhere `Accept` asks for it. Counters "
-             "begin anew with the hub.\n\n"
-             "    scrape_configs:\n"
-             "      - job_name: starswitch\n"
-             "        static_configs: [{targets: [\"127.0.0.1:7540\"]}]\n"
-             "        # with --page-token-file:\n"
-             "        # authorization: {credentials_file: token}\n\n"
-             "Not there, as the hub does not know it: steps that a node has "
-             "skipped; the optimizer's\npart of its time; lineages.\n\n"
-             "| name | type | labels | is |\n|---|---|---|---|\n");
+    text_add(
+        out,
+        "# Metrics\n\n"
+        "What a hub tells at /metrics (docs/page.md), made from the "
+        "table\nhub/page/metrics.def by `make docs`. Text for Prometheus "
+        "(0.0.4), or OpenMetrics\nwhere `Accept` asks for it. Counters "
+        "begin anew with the hub.\n\n"
+        "    scrape_configs:\n"
+        "      - job_name: starswitch\n"
+        "        static_configs: [{targets: [\"127.0.0.1:7540\"]}]\n"
+        "        # with --page-token-file:\n"
+        "        # authorization: {credentials_file: token}\n\n"
+        "Two dashboards for Grafana, of who runs it (operator.json) and of "
+        "who trains\n(learning.json), are in packaging/grafana; alerts for "
+        "Prometheus, each with what\nto do, in "
+        "packaging/prometheus/starswitch.rules.yml. `make install` puts "
+        "them into\nshare/starswitch.\n\n"
+        "Not there, as the hub does not know it: steps that a node has "
+        "skipped; the optimizer's\npart of its time; lineages.\n\n"
+        "| name | type | labels | is |\n|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         const struct teller teller = {.type = metrics[i].type};
 

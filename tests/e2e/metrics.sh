@@ -1,0 +1,32 @@
+#!/bin/sh
+# What Grafana's dashboards and Prometheus' alerts ask for is what a hub tells;
+# and promtool, where it is installed, finds nothing wrong with either.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+hub h --policy mean --every 10 --delay 2 --page "127.0.0.1:$((port + 7))" \
+    --model "$model" --data "$data" --goal 0.0001 --save 1s --up 800Mbit \
+    --down 800Mbit --tasks 4
+node n1
+node n2
+until_ 20 "nodes train" at_least n1 applied 3
+until_ 20 "the centre is saved" told h centre_saved
+python3 tests/e2e/metrics.py "$((port + 7))" packaging >"$here/metrics.txt" ||
+    failed "a name is asked for that no hub tells"
+
+mkdir "$here/made"
+python3 packaging/grafana/make.py "$here/made"
+for board in operator learning; do
+    cmp "$here/made/$board.json" "packaging/grafana/$board.json" ||
+        failed "$board.json is not of make.py: python3 packaging/grafana/make.py"
+done
+
+if command -v promtool >/dev/null; then
+    promtool check metrics <"$here/metrics.txt" >"$here/promtool.out" 2>&1 ||
+        failed "promtool complains about /metrics"
+    [ ! -s "$here/promtool.out" ] || failed "promtool has remarks"
+    promtool check rules packaging/prometheus/starswitch.rules.yml \
+        >"$here/promtool.out" 2>&1 || failed "promtool complains about rules"
+fi
+echo "dashboards and alerts ask for what a hub tells"
