@@ -19,7 +19,7 @@ mkdir "$here/made"
 python3 packaging/grafana/make.py "$here/made"
 for board in operator learning; do
     cmp "$here/made/$board.json" "packaging/grafana/$board.json" ||
-        failed "$board.json is not of make.py: python3 packaging/grafana/make.py"
+        failed "say python3 packaging/grafana/make.py: $board.json is another"
 done
 
 if command -v promtool >/dev/null; then
