@@ -404,7 +404,9 @@ void metrics_print(struct text *out)
         "who trains\n(learning.json), are in packaging/grafana; alerts for "
         "Prometheus, each with what\nto do, in "
         "packaging/prometheus/starswitch.rules.yml. `make install` puts "
-        "them into\nshare/starswitch.\n\n"
+        "them into\nshare/starswitch. `--tensorboard FOLDER` writes curves for "
+        "those who live there:\nlosses, accuracy, staleness and rates by "
+        "iteration.\n\n"
         "Not there, as the hub does not know it: steps that a node has "
         "skipped; the optimizer's\npart of its time; lineages.\n\n"
         "| name | type | labels | is |\n|---|---|---|---|\n");

@@ -97,6 +97,17 @@ static enum status open_journal(struct display *display,
                         why);
 }
 
+static enum status open_board(struct display *display, struct why *why)
+{
+    const struct spool_complaint complaint = {display_complain, display};
+    const char *folder = display->options->tensorboard;
+
+    if (!folder[0])
+        return STATUS_OK;
+    return tensorboard_open(folder, display->wall, complaint, &display->board,
+                            why);
+}
+
 enum status display_open(struct display *display, const struct options *options,
                          const struct hub_config *config,
                          const struct hub_saved *saved, const char *summary,
@@ -122,6 +133,8 @@ enum status display_open(struct display *display, const struct options *options,
         status = file_try(options->report, why);
     if (status == STATUS_OK)
         status = open_journal(display, config, saved, why);
+    if (status == STATUS_OK)
+        status = open_board(display, why);
     return status;
 }
 
@@ -151,6 +164,7 @@ void display_view(struct display *display, nanos now,
     struct table table = display_table(display, now, view);
 
     course_look(display->course, table.elapsed, view);
+    tensorboard_look(display->board, table.elapsed, view, false);
     log_tick(&display->logger, table.wall);
     screen_show(&display->screen, &table, now, false);
 }
@@ -222,6 +236,7 @@ static void say_where(const struct options *options, bool reported,
     say_name("report", reported ? options->report : "");
     say_name("record", options->record);
     say_name("journal", options->journal);
+    say_name("curves", options->tensorboard);
     if (model)
         say_next(options, view);
     (void)fflush(stdout);
@@ -248,6 +263,7 @@ enum status display_end(struct display *display, nanos now,
     struct text text;
 
     course_look(display->course, table.elapsed, view);
+    tensorboard_look(display->board, table.elapsed, view, true);
     log_tick(&display->logger, NEVER);
     screen_show(&display->screen, &table, now, true);
     status = write_report(display, &report, why);
@@ -264,5 +280,6 @@ void display_close(struct display *display)
 {
     record_close(&display->record);
     journal_close(&display->journal);
+    tensorboard_close(&display->board);
     course_destroy(&display->course);
 }

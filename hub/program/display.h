@@ -1,5 +1,6 @@
 /* All that starswitch-hub shows and writes about a run beside the model: the
- * table, the log, the report, the recording, the journal. On the loop's thread.
+ * table, the log, the report, the recording, the journal, TensorBoard. On the
+ * loop's thread.
  */
 #ifndef HUB_PROGRAM_DISPLAY_H
 #define HUB_PROGRAM_DISPLAY_H
@@ -8,6 +9,7 @@
 #include "hub/hub.h"
 #include "record/journal.h"
 #include "record/record.h"
+#include "record/tensorboard.h"
 #include "report/course.h"
 #include "report/log.h"
 #include "report/screen.h"
@@ -22,6 +24,7 @@ struct display {
     struct course *course;
     struct record *record;
     struct journal *journal;
+    struct tensorboard *board;
 };
 
 /* The configuration is what the hub was made with, `saved` what it was restored

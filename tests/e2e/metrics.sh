@@ -1,13 +1,14 @@
 #!/bin/sh
 # What Grafana's dashboards and Prometheus' alerts ask for is what a hub tells;
-# and promtool, where it is installed, finds nothing wrong with either.
+# promtool, where it is installed, finds nothing wrong with either; and a reader
+# of TensorBoard's files finds in them what the hub has said.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
 
 hub h --policy mean --every 10 --delay 2 --page "127.0.0.1:$((port + 7))" \
     --model "$model" --data "$data" --goal 0.0001 --save 1s --up 800Mbit \
-    --down 800Mbit --tasks 4
+    --down 800Mbit --tasks 4 --tensorboard "$here/board"
 node n1
 node n2
 until_ 20 "nodes train" at_least n1 applied 3
@@ -29,4 +30,12 @@ if command -v promtool >/dev/null; then
     promtool check rules packaging/prometheus/starswitch.rules.yml \
         >"$here/promtool.out" 2>&1 || failed "promtool complains about rules"
 fi
+send TERM h
+ends h 0 30
+python3 tests/e2e/tensorboard.py "$here/board" loss/centre loss/n1 loss/n2 \
+    rounds/version "iterations a second/n1" accuracy/centre >"$here/curves" ||
+    failed "TensorBoard's files cannot be read"
+version=$(sed -n 's|^rounds/version \([0-9]*\)\..*|\1|p' "$here/curves")
+grep -q "version $version\$" "$here/h.err" ||
+    failed "the last version is not $version"
 echo "dashboards and alerts ask for what a hub tells"
