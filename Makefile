@@ -354,8 +354,9 @@ convergence: ## how well it learns, in virtual time: docs/convergence.md
 	@$(CONVERGENCE) --folder $(BUILD)/convergence \
 		--output docs/convergence.md
 
-picture: demo ## README's picture, of a run of the demo: docs/demo.svg
+picture: demo ## README's picture and the page's: docs/demo.svg, page.svg
 	@tools/picture demo/report.html >docs/demo.svg
+	@STAR_BUILD=$(BUILD) tools/page-picture >docs/page.svg
 
 clean: ## remove build/
 	rm -rf build

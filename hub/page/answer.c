@@ -7,6 +7,7 @@
 
 #include "core/quote.h"
 #include "hub/page/metrics.h"
+#include "hub/page/picture.h"
 #include "hub/page/status.h"
 
 /* A loop that has told nothing for so long stands; jobs of large models take
@@ -21,6 +22,7 @@ static const char metrics_text[] = "text/plain; version=0.0.4; charset=utf-8";
 static const char open_text[] =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 static const char json[] = "application/json";
+static const char drawing[] = "image/svg+xml";
 
 /* Room for a body; false: there is none, and the answer has no bytes. */
 static bool begin(struct answer *out, unsigned status, const char *type,
@@ -83,6 +85,18 @@ void answer_metrics(const struct web *web, bool open_metrics,
     else if (begin(out, 200, open_metrics ? open_text : metrics_text,
                    metrics_room(web->now->view.count), &text)) {
         metrics_write(&source, open_metrics, &text);
+        end(out, &text);
+    }
+}
+
+void answer_picture(const struct web *web, struct answer *out)
+{
+    struct text text;
+
+    if (!web->now)
+        answer_words(out, 503, "the hub is starting");
+    else if (begin(out, 200, drawing, PICTURE_BYTES, &text)) {
+        picture_write(web->config.head, web->now, &web->timeline, &text);
         end(out, &text);
     }
 }

@@ -23,6 +23,8 @@ void answer_course(const struct web *web, struct answer *out);
 /* /metrics, in either form. */
 void answer_metrics(const struct web *web, bool open_metrics,
                     struct answer *out);
+/* /snapshot.svg. */
+void answer_picture(const struct web *web, struct answer *out);
 /* Whether the loop lives, and whether nodes are served. */
 void answer_health(const struct web *web, nanos now, struct answer *out);
 void answer_ready(const struct web *web, nanos now, struct answer *out);

@@ -238,6 +238,9 @@ static enum MHD_Result answer(struct web *web, struct visitor *visitor)
     case ROUTE_METRICS:
         answer_metrics(web, visitor->ruling.open_metrics, &made);
         break;
+    case ROUTE_PICTURE:
+        answer_picture(web, &made);
+        break;
     case ROUTE_HEALTH:
         answer_health(web, net_now(), &made);
         break;

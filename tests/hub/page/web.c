@@ -44,6 +44,24 @@ static void status_is_what_the_hub_has_told(void)
     browser_close(&browser);
 }
 
+/* Who would be drawn by his name is written. */
+static void a_drawing_holds_the_nodes_and_no_script(void)
+{
+    browser_open(&browser, NULL);
+    CHECK_EQUAL(503, browser_get(&browser, "/snapshot.svg", ""));
+    (void)snprintf(browser.nodes[1].name, NODE_NAME_BYTES, "<script>n2&");
+    browser_tell(&browser);
+    wait_for_news();
+    CHECK_EQUAL(200, browser_get(&browser, "/snapshot.svg", ""));
+    CHECK_CONTAINS("Content-Type: image/svg+xml", browser.answer);
+    CHECK_CONTAINS("version 212", browser.answer);
+    CHECK_CONTAINS(">&lt;script&gt;n2&amp;</text>", browser.answer);
+    CHECK(!strstr(browser.answer, "<script"));
+    CHECK(!strstr(browser.answer, "href"));
+    CHECK_CONTAINS("</svg>\n", browser.answer);
+    browser_close(&browser);
+}
+
 static void a_hub_that_recovers_is_alive_and_not_ready(void)
 {
     browser_open(&browser, NULL);
@@ -191,6 +209,7 @@ static void connections_that_ask_nothing_keep_nobody_out_for_long(void)
 void add_hub_page_web_tests(CU_pSuite suite)
 {
     TEST(status_is_what_the_hub_has_told);
+    TEST(a_drawing_holds_the_nodes_and_no_script);
     TEST(a_hub_that_recovers_is_alive_and_not_ready);
     TEST(a_hub_whose_jobs_stand_is_not_healthy);
     TEST(an_order_is_done_and_answered);
