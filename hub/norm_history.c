@@ -1,7 +1,7 @@
 #include "hub/norm_history.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/need.h"
 #include "hub/state.h"
@@ -13,6 +13,18 @@ static uint32_t series_of(const struct round *round)
     return round->part.stride > 1 ? 1 + round->part.first : 0;
 }
 
+/* Of what the node has offered lately, as if by today's k; 0: nothing. */
+static double usual_of(const struct hub *hub, const struct norm_history *norms)
+{
+    unsigned count = norms->count < NORMS_KEPT ? norms->count : NORMS_KEPT;
+    double lengths[NORMS_KEPT];
+
+    for (unsigned i = 0; i < count; i++)
+        lengths[i] = norms->recent[i] * fmax(1, (double)hub->adapt.every /
+                                                    (double)norms->every[i]);
+    return values_median(lengths, count);
+}
+
 double norm_history_in(const struct hub *hub, uint32_t series)
 {
     double *median = scratch_of((unsigned)hub->roll.count + 1, sizeof *median);
@@ -21,9 +33,10 @@ double norm_history_in(const struct hub *hub, uint32_t series)
 
     EACH_MEMBER(hub, member) {
         const struct norm_history *norms = member->norms;
+        double usual = norms ? usual_of(hub, &norms[series]) : 0;
 
-        if (norms && norms[series].median > 0)
-            median[count++] = norms[series].median;
+        if (usual > 0)
+            median[count++] = usual;
     }
     if (series < NORM_SERIES && hub->rounds.former_norms[series] > 0)
         median[count++] = hub->rounds.former_norms[series];
@@ -40,18 +53,22 @@ double norm_history_median(const struct hub *hub, const struct round *round)
 static void learn(struct hub *hub, struct member *member, uint32_t series,
                   double length)
 {
-    double recent[NORMS_KEPT];
     struct norm_history *norms;
-    unsigned count;
 
     if (!member->norms)
         member->norms =
             need_memory((size_t)hub->config.fragments + 2, sizeof *norms);
     norms = &member->norms[series];
+    norms->every[norms->count % NORMS_KEPT] = hub->adapt.every;
     norms->recent[norms->count++ % NORMS_KEPT] = length;
-    count = norms->count < NORMS_KEPT ? norms->count : NORMS_KEPT;
-    memcpy(recent, norms->recent, sizeof recent);
-    norms->median = values_median(recent, count);
+}
+
+/* Fragments are offered more often than each k iterations. */
+static bool is_partial(const struct hub *hub, const struct round *round,
+                       const struct candidate *one)
+{
+    return round->part.stride < 2 && one->steps &&
+           one->steps < hub->adapt.every / 2;
 }
 
 void norm_history_learn(struct hub *hub, const struct round *round)
@@ -72,7 +89,8 @@ void norm_history_learn(struct hub *hub, const struct round *round)
     for (unsigned i = 0; reduce->weigh && i < round->count; i++) {
         const struct update *one = round->list[i];
 
-        if (one->merged > one->foreign && list[i].norm * factor[i] > 0)
+        if (one->merged > one->foreign && list[i].norm * factor[i] > 0 &&
+            !is_partial(hub, round, &list[i]))
             learn(hub, hub->roll.members[one->member], series_of(round),
                   list[i].norm * factor[i]);
     }

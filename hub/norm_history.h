@@ -5,7 +5,12 @@
  * of which has one vote, the median of its last few. A clipped update
  * counts as what was left of it, so that a Byzantine node among two cannot
  * raise the measure at once, and one among more cannot raise it at all.
- * Fragments of a model differ: each has its own. */
+ * Fragments of a model differ: each has its own.
+ *
+ * Lengths are of k iterations: those of a former, smaller k count for as much
+ * more as k has grown, and an offer of less than half of k, such as the first
+ * one after a run is founded, is no measure. By what it is, the next one would
+ * be clipped, and what the node has learnt be lost. */
 #ifndef HUB_NORM_HISTORY_H
 #define HUB_NORM_HISTORY_H
 
@@ -21,8 +26,8 @@ struct round;
 /* Of one node, of one fragment. */
 struct norm_history {
     double recent[NORMS_KEPT];
-    unsigned count; /* that there were, ever */
-    double median;  /* their median; 0: there are none */
+    uint64_t every[NORMS_KEPT]; /* k of each */
+    unsigned count;             /* that there were, ever */
 };
 
 /* 0: not known. */

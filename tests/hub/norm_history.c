@@ -3,15 +3,17 @@
 
 #include <math.h>
 
+#include "hub/state.h"
 #include "tests/check.h"
 #include "tests/hub/hub_fixture.h"
 
-/* An exchange of ten equal values that says its true length; what chunk 0 of
- * the centre is then. */
-static double gives(struct hub_fixture *f, struct fake_node *node,
-                    uint64_t exchange, double value)
+/* An exchange of ten equal values at this iteration, 0: it is not said, that
+ * says its true length; what chunk 0 of the centre is then. */
+static double gives_at(struct hub_fixture *f, struct fake_node *node,
+                       uint64_t exchange, uint64_t iteration, double value)
 {
     struct msg_offer offer = {.exchange = exchange,
+                              .iteration = iteration,
                               .base_version = hub_fixture_look(f)->version,
                               .samples = 1,
                               .norm = fabs(value) * sqrt(FIXTURE_ELEMENTS),
@@ -24,6 +26,12 @@ static double gives(struct hub_fixture *f, struct fake_node *node,
     centre = fake_node_result(f, node, exchange, 0);
     fake_node_returns(f, node, exchange);
     return centre;
+}
+
+static double gives(struct hub_fixture *f, struct fake_node *node,
+                    uint64_t exchange, double value)
+{
+    return gives_at(f, node, exchange, 0, value);
 }
 
 static struct hub_fixture *hub_fixture_of(const char *preset)
@@ -44,6 +52,39 @@ static void one_alone_may_offer_twice_what_it_usually_does(void)
         (void)gives(f, &a, i, 1);
     CHECK_NEAR(118, gives(f, &a, 100, 2), 1e-4);
     CHECK_NEAR(120, gives(f, &a, 101, 1e6), 1e-4);
+    hub_fixture_destroy(&f);
+}
+
+/* Who has just founded the run offers what it has learnt since, and k
+ * iterations later three times as much: nothing of it may be lost. */
+static void a_short_first_offer_is_no_measure(void)
+{
+    struct hub_fixture *f = hub_fixture_of("async");
+    struct fake_node a;
+
+    f->config.every = 20;
+    a = fake_node_alone(f);
+    CHECK_NEAR(1.7, gives_at(f, &a, 1, 7, 0.7), 1e-6);
+    CHECK_NEAR(3.7, gives_at(f, &a, 2, 27, 2), 1e-6);
+    CHECK_NEAR(5.7, gives_at(f, &a, 3, 47, 2), 1e-6);
+    /* of what is whole, there is a measure */
+    CHECK_NEAR(9.7, gives_at(f, &a, 4, 67, 1e6), 1e-4);
+    hub_fixture_destroy(&f);
+}
+
+/* Of k = 20 it is ten times as long as of k = 2. */
+static void what_is_usual_grows_with_k(void)
+{
+    struct hub_fixture *f = hub_fixture_of("async");
+    struct fake_node a;
+
+    f->config.every = 2;
+    a = fake_node_alone(f);
+    for (uint64_t i = 1; i <= NORMS_KEPT; i++)
+        (void)gives_at(f, &a, i, 2 * i, 0.2);
+    f->hub->adapt.every = 20;
+    CHECK_NEAR(2.6 + 2, gives_at(f, &a, 20, 36, 2), 1e-6);
+    CHECK_NEAR(4.6 + 4, gives_at(f, &a, 21, 56, 1e6), 1e-4);
     hub_fixture_destroy(&f);
 }
 
@@ -99,6 +140,8 @@ static void fragments_are_measured_apart(void)
 void add_hub_norm_history_tests(CU_pSuite suite)
 {
     TEST(one_alone_may_offer_twice_what_it_usually_does);
+    TEST(a_short_first_offer_is_no_measure);
+    TEST(what_is_usual_grows_with_k);
     TEST(a_giant_among_three_cannot_raise_the_measure);
     TEST(fragments_are_measured_apart);
 }
