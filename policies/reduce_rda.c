@@ -5,24 +5,52 @@
  *     u = (sum_i w_i |u_i| / sum_i w_i) d / |d|
  *
  * tensor by tensor. Those of length 0 in a tensor are passed over; where
- * directions cancel each other nothing moves. Embeddings, of which a node
- * changes the rows that its samples name and no others, get the plain mean.
- * Source: radial-directional averaging of Decoupled DiLoCo, 2604.21428. */
+ * directions cancel each other nothing moves. What clip holds an update to
+ * holds here, too, and of three and more none counts in a tensor for longer
+ * than twice the median of those that have changed it: no single one, exploding
+ * or hostile, sets the length, and as a direction it is one of all. Embeddings,
+ * of which a node changes the rows that its samples name and no others, get the
+ * plain mean. Source: radial-directional averaging of Decoupled DiLoCo,
+ * 2604.21428. */
+#include <math.h>
 #include <string.h>
 
-#include "policies/policy.h"
+#include "policies/order.h"
+
+enum {
+    FEW = 3,    /* fewer are not compared with each other */
+    LONGEST = 2 /* medians that one counts for in a tensor */
+};
+
+/* What none counts for more than; `scratch` is overwritten. */
+static double bound(const double *length, unsigned count, double *scratch)
+{
+    unsigned known = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        if (length[i] > 0)
+            scratch[known++] = length[i];
+    return known < FEW ? HUGE_VAL : LONGEST * values_median(scratch, known);
+}
+
+static void weigh(const struct candidate *list, unsigned count,
+                  const struct policy_context *context, double *samples,
+                  double *factor)
+{
+    reduce_clip.weigh(list, count, context, samples, factor);
+}
 
 static double blend(const double *length, const double *share, unsigned count,
                     double *factor)
 {
-    double all = 0, some = 0, sum = 0;
+    double most = bound(length, count, factor), all = 0, some = 0, sum = 0;
 
     for (unsigned i = 0; i < count; i++) {
         all += share[i];
         factor[i] = length[i] > 0 ? 1 / length[i] : 0;
         if (length[i] > 0) {
             some += share[i];
-            sum += share[i] * length[i];
+            sum += share[i] * fmin(length[i], most);
         }
     }
     return some > 0 ? sum / some * all : 0;
@@ -42,6 +70,7 @@ static bool spares(const struct tensor *tensor)
 const struct reduce_rule reduce_rda = {
     .name = "rda",
     .doc = "The mean direction of each tensor, of the updates' mean length.",
+    .weigh = weigh,
     .blend = blend,
     .spares = spares,
 };

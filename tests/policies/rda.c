@@ -3,6 +3,7 @@
 
 #include "policies/policy.h"
 #include "tests/check.h"
+#include "tests/policies/star.h"
 
 enum { MOST = 8, WIDE = 8 };
 
@@ -72,6 +73,37 @@ static void who_has_nothing_is_passed_over(void)
     CHECK_NEAR(0, out[0], 0);
 }
 
+/* The middle one of three has 2: the long one is 4, and one direction of
+ * three. */
+static void one_that_explodes_sets_no_length(void)
+{
+    double updates[3][WIDE] = {{1, 0}, {0, 2}, {0, 0, -1e9}}, out[WIDE];
+
+    reduced(updates, 3, out);
+    CHECK_NEAR(7 / 3. / sqrt(3), out[0], 1e-12);
+    CHECK_NEAR(7 / 3. / sqrt(3), out[1], 1e-12);
+    CHECK_NEAR(-7 / 3. / sqrt(3), out[2], 1e-12);
+}
+
+static void shares_are_those_of_clip(void)
+{
+    struct star star = star_of("mean", 4, 0);
+    struct policy_context context = star_context(&star);
+    struct candidate list[4];
+    double share[4], expected[4], whole, whole_of_clip;
+
+    star_candidates(list, NULL, 4);
+    list[3].norm = 1e6;
+    list[3].samples = 5;
+    star.policy.reduce = &reduce_clip;
+    policy_shares(&star.policy, list, 4, &context, expected, &whole_of_clip);
+    star.policy.reduce = &reduce_rda;
+    policy_shares(&star.policy, list, 4, &context, share, &whole);
+    CHECK_NEAR(whole_of_clip, whole, 0);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_NEAR(expected[i], share[i], 0);
+}
+
 static void opposite_vectors_cancel_each_other(void)
 {
     double updates[2][WIDE] = {{1, 2}, {-1, -2}}, out[WIDE];
@@ -113,6 +145,8 @@ void add_policies_rda_tests(CU_pSuite suite)
     TEST(equal_vectors_are_as_their_mean);
     TEST(lengths_are_averaged_and_directions_count_alike);
     TEST(who_has_nothing_is_passed_over);
+    TEST(one_that_explodes_sets_no_length);
+    TEST(shares_are_those_of_clip);
     TEST(opposite_vectors_cancel_each_other);
     TEST(embeddings_are_spared);
     TEST(it_compares_the_changes_of_several);
