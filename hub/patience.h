@@ -44,13 +44,14 @@ enum { BARREN_ROUNDS = 3 };
 
 /* Zeroed at first: nothing is used up. */
 struct patience {
-    double used; /* seconds */
-    double more; /* that there are beyond the first */
-    bool spent;  /* all was used up: it is not waited for, */
-    bool offers; /* and has offered since */
-    bool proved; /* something of it was merged in this life of the hub, or was
-                    not chosen; or it was in its tournament */
-    double rate; /* bytes per second of its last whole upload; 0: none yet */
+    double used;   /* seconds */
+    double more;   /* that there are beyond the first */
+    bool spent;    /* all was used up: it is not waited for, */
+    bool offers;   /* and has offered since */
+    bool proved;   /* something of it was merged in this life of the hub, or was
+                      not chosen; or it was in its tournament */
+    double rate;   /* bytes per second of its last whole upload; 0: none yet */
+    double upload; /* how many seconds that took */
     nanos began, ended; /* to be sent its last results; until it had them */
     double fetch;       /* how many seconds that took; 0: none yet */
 };
@@ -117,6 +118,10 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged);
 /* Seconds that all of the parameters, as they are, may take to a member, by
  * what others upload; infinite while that is not known. */
 double waits_whole(const struct hub *hub, const struct member *member);
+/* How long after an offer no node waits for its result yet: d iterations of the
+ * quickest nodes, less an exchange of the slowest links, each by
+ * pace_reference. Negative: not known. */
+nanos waits_slack(const struct hub *hub);
 /* Whether the round is open and waits for an offer of the member's. */
 bool waits_for(const struct hub *hub, const struct round *round,
                const struct member *member);

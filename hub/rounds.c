@@ -229,17 +229,24 @@ static bool has_last(const struct round *round)
     return false;
 }
 
-static bool gate_closes(const struct hub *hub, const struct round *round)
+static struct gate_state gate_look(const struct hub *hub,
+                                   const struct round *round)
 {
-    struct gate_state state = {
+    return (struct gate_state){
         .live = members_live(hub),
         .offered = round_offered(hub, round),
         .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
         .iterations = hub->roll.tally.iterations - hub->rounds.iterations,
         .every = hub->adapt.every,
+        .slack = hub->policy->gate == &gate_slack ? waits_slack(hub) : -1,
         .numbers = &hub->policy->numbers,
     };
+}
+
+static bool gate_closes(const struct hub *hub, const struct round *round)
+{
+    struct gate_state state = gate_look(hub, round);
 
     if ((run_is_ending(hub) || has_last(round)) && state.required > state.live)
         state.required = state.live;
@@ -253,7 +260,8 @@ nanos gate_deadline(const struct hub *hub, nanos latest)
     const struct round *round = hub->rounds.open;
 
     if (policy->gate->longest && round) {
-        nanos until = round->opened + policy->gate->longest(&policy->numbers);
+        struct gate_state state = gate_look(hub, round);
+        nanos until = round->opened + policy->gate->longest(&state);
 
         if (until > hub->now && until < latest)
             return until;

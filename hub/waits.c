@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "hub/state.h"
+#include "policies/pace.h"
 
 /* Of a last offer that was granted something comes in so long, or it is not
  * waited for. */
@@ -395,8 +396,47 @@ void waits_delivered(struct hub *hub, const struct update *one)
     struct patience *patience = &hub->roll.members[one->member]->patience;
     nanos took = patience_took(hub, one->began);
 
-    if (one->credit.bytes > 0)
-        patience->rate = (double)one->credit.bytes / patience_seconds(took);
+    if (one->credit.bytes > 0) {
+        patience->upload = patience_seconds(took);
+        patience->rate = (double)one->credit.bytes / patience->upload;
+    }
+}
+
+/* ---- what a round may wait ---- */
+
+static double speed(const struct member *member)
+{
+    return member->stats.rate;
+}
+
+static double exchange_time(const struct member *member)
+{
+    const struct patience *patience = &member->patience;
+
+    return patience->upload > 0 ? patience->upload + patience->fetch : 0;
+}
+
+static double reference_of(const struct hub *hub,
+                           double (*of)(const struct member *))
+{
+    struct sorted_values values = values_of(hub, of);
+    double reference = pace_reference(values.list, values.count);
+
+    free(values.list);
+    return reference;
+}
+
+nanos waits_slack(const struct hub *hub)
+{
+    double rate = reference_of(hub, speed), left;
+    double exchange = reference_of(hub, exchange_time);
+
+    if (!(rate > 0 && exchange > 0))
+        return -1;
+    left = (double)hub->adapt.delay / rate - exchange;
+    if (left > patience_seconds(STUCK))
+        return STUCK;
+    return left > 0 ? (nanos)(left * (double)SECOND) : 0;
 }
 
 /* Nobody waits for whom there is no patience left. */

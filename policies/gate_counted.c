@@ -27,9 +27,9 @@ enum counted_answer counted_ask(struct counted *phase, unsigned nodes,
     return COUNTED_COMMUNICATE;
 }
 
-static nanos longest(const struct policy_numbers *numbers)
+static nanos longest(const struct gate_state *state)
 {
-    return (nanos)(numbers->grace * (double)SECOND);
+    return (nanos)(state->numbers->grace * (double)SECOND);
 }
 
 static int closes(const struct gate_state *state)
@@ -37,7 +37,7 @@ static int closes(const struct gate_state *state)
     if (!gate_sync.closes(state))
         return 0;
     return counted_enough(state->iterations, state->live, state->every) ||
-           state->waited >= longest(state->numbers);
+           state->waited >= longest(state);
 }
 
 static double share(double samples, double total)

@@ -10,9 +10,9 @@
  * centre n/N as far; of all N, it is the same mean to the last bit. */
 #include "policies/policy.h"
 
-static nanos longest(const struct policy_numbers *numbers)
+static nanos longest(const struct gate_state *state)
 {
-    return (nanos)(numbers->grace * (double)SECOND);
+    return (nanos)(state->numbers->grace * (double)SECOND);
 }
 
 static int closes(const struct gate_state *state)
@@ -23,7 +23,7 @@ static int closes(const struct gate_state *state)
         return 0;
     if (state->offered >= state->live)
         return 1;
-    return state->offered >= needed && state->waited >= longest(state->numbers);
+    return state->offered >= needed && state->waited >= longest(state);
 }
 
 static double divisor(double total, unsigned count, unsigned live)
@@ -43,6 +43,7 @@ const struct gate_rule gate_quorum = {
     .doc = "A round closes when a share of the nodes has offered and a grace "
            "period is over, or all have.",
     .batch = true,
+    .partial = true,
     .closes = closes,
     .share = share,
     .divisor = divisor,

@@ -80,6 +80,8 @@ struct gate_state {
     nanos waited;        /* since the round's first offer */
     uint64_t iterations; /* of all nodes together since the last round */
     uint64_t every;      /* k */
+    nanos slack;         /* after the round's first offer, until somebody would
+                            wait for results; negative: not known */
     const struct policy_numbers *numbers;
 };
 
@@ -88,6 +90,8 @@ struct gate_rule {
     /* One round gathers offers, one of each node; else each offer is a round
      * of its own. */
     bool batch;
+    /* It divides by what all live nodes would have offered. */
+    bool partial;
     /* Whether the round's list of contributors is complete. */
     int (*closes)(const struct gate_state *state);
     /* The share of an update of so many samples, of `total` of all, and
@@ -98,7 +102,7 @@ struct gate_rule {
     double (*divisor)(double total, unsigned count, unsigned live);
     /* When to ask again although nothing has come, after the first offer;
      * NULL: never. */
-    nanos (*longest)(const struct policy_numbers *numbers);
+    nanos (*longest)(const struct gate_state *state);
 };
 
 /* ---- select ---- */

@@ -67,7 +67,7 @@ static double whole_of(const struct policy *policy, double total,
 {
     double whole = policy->gate->divisor(total, count, context->live);
 
-    return policy->gate->batch && policy->gate != &gate_quorum
+    return policy->gate->batch && !policy->gate->partial
                ? whole * missing(context)
                : whole;
 }

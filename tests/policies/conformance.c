@@ -273,7 +273,7 @@ static void every_gate_closes_when_all_is_there(void)
             state.required = live + 1;
             CHECK(!gate_rules[rule]->closes(&state));
             if (gate_rules[rule]->longest)
-                CHECK(gate_rules[rule]->longest(&policy_defaults) >= 0);
+                CHECK(gate_rules[rule]->longest(&state) >= 0);
         }
 }
 

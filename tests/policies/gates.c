@@ -81,7 +81,7 @@ static void a_quorum_of_none_waits_for_the_first_and_its_grace(void)
     CHECK(!gate_quorum.closes(&state));
     state.offered = 1;
     CHECK(gate_quorum.closes(&state));
-    CHECK_EQUAL(SECOND, gate_quorum.longest(&numbers));
+    CHECK_EQUAL(SECOND, gate_quorum.longest(&state));
 }
 
 /* 0.28 * 25 is more than 7 as doubles multiply. */
@@ -103,6 +103,40 @@ static void a_quorum_divides_by_what_all_would_have_been(void)
     CHECK_NEAR(12, gate_quorum.divisor(6, 3, 6), 0);
     CHECK_NEAR(6, gate_quorum.divisor(6, 3, 2), 0);
     CHECK_NEAR(8, gate_quorum.divisor(0, 2, 8), 0);
+}
+
+/* gamma = 0.8, of a slack d t_step - T of 5 s. */
+static void slack_closes_when_somebody_would_wait_for_results(void)
+{
+    struct policy_numbers numbers = {.quorum = 0.6, .grace = 2};
+    struct gate_state state = {.live = 5,
+                               .offered = 3,
+                               .required = 1,
+                               .slack = 5 * SECOND,
+                               .waited = 4 * SECOND - 1,
+                               .numbers = &numbers};
+
+    CHECK_EQUAL(4 * SECOND, gate_slack.longest(&state));
+    CHECK(!gate_slack.closes(&state));
+    state.waited = 4 * SECOND;
+    CHECK(gate_slack.closes(&state));
+    state.offered = 2;
+    CHECK(!gate_slack.closes(&state));
+    state.offered = 5;
+    state.waited = 0;
+    CHECK(gate_slack.closes(&state));
+}
+
+static void without_slack_a_quorum_is_enough(void)
+{
+    struct policy_numbers numbers = {.quorum = 0.6, .grace = 2};
+    struct gate_state state = {
+        .live = 5, .offered = 3, .required = 1, .numbers = &numbers};
+
+    CHECK(gate_slack.closes(&state));
+    state.slack = -1; /* nothing is known */
+    CHECK(!gate_slack.closes(&state));
+    CHECK_EQUAL(2 * SECOND, gate_slack.longest(&state));
 }
 
 static int counted_closes(unsigned offered, uint64_t iterations, nanos waited)
@@ -137,5 +171,7 @@ void add_policies_gates_tests(CU_pSuite suite)
     TEST(a_quorum_of_none_waits_for_the_first_and_its_grace);
     TEST(a_quorum_counts_as_people_do);
     TEST(a_quorum_divides_by_what_all_would_have_been);
+    TEST(slack_closes_when_somebody_would_wait_for_results);
+    TEST(without_slack_a_quorum_is_enough);
     TEST(sd_14_counted_waits_for_all_and_their_iterations);
 }
