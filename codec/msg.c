@@ -10,7 +10,8 @@
 #define MESSAGE(KIND, name, channel, to, payload, doc)                         \
     static const struct msg_field name##_fields[] = {
 #define FIELD(name, type, field, limit, doc)                                   \
-    {#field, FIELD_##type, offsetof(struct msg, name.field), limit},
+    {#field, FIELD_##type, offsetof(struct msg, name.field),                   \
+     (limit) == OPTIONAL ? 0 : (limit), (limit) == OPTIONAL},
 #define MESSAGE_END(name)                                                      \
     }                                                                          \
     ;
@@ -330,6 +331,21 @@ static bool is_foreign(struct msg *msg)
     return true;
 }
 
+/* What a newer peer says behind the fields of a message that may grow. */
+static bool read_rest(struct reader *reader, const struct msg_info *info,
+                      uint64_t count)
+{
+    const struct msg_field *last = &info->fields[info->field_count - 1];
+    uint64_t ignored;
+
+    if (count > info->field_count && !last->optional)
+        return false;
+    for (uint64_t i = info->field_count; i < count; i++)
+        if (!read_whole(reader, &ignored))
+            return false;
+    return !reader->left;
+}
+
 static bool read_fields(struct reader *reader, uint64_t count, struct msg *msg)
 {
     const struct msg_info *info = &infos[msg->kind];
@@ -339,10 +355,12 @@ static bool read_fields(struct reader *reader, uint64_t count, struct msg *msg)
 
         void *value = (char *)msg + field->offset;
 
+        if (i >= count && field->optional)
+            break;
         if (i >= count || !types[field->type].read(reader, field, value))
             return i >= HELLO_VERSIONS && is_foreign(msg);
     }
-    return (count == info->field_count && !reader->left) || is_foreign(msg);
+    return read_rest(reader, info, count) || is_foreign(msg);
 }
 
 bool protocol_fits(const struct msg_hello *hello)

@@ -18,6 +18,8 @@
 enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 3 };
 /* Fields of a HELLO that every protocol begins with, and that its kind is 0. */
 enum { HELLO_VERSIONS = 2 };
+/* In the place of a limit: the field is optional. */
+#define OPTIONAL UINT32_MAX
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
 
 enum codec_id {
@@ -81,6 +83,7 @@ struct msg_field {
     enum field_type type;
     size_t offset;  /* in struct msg */
     uint32_t limit; /* 0: none */
+    bool optional;  /* it may be missing, with all behind it, and is 0 then */
 };
 
 /* A row of messages.def. */
@@ -107,8 +110,10 @@ bool protocol_fits(const struct msg_hello *hello);
  * anything that is not exactly one well-formed message of a channel other than
  * LOCAL; then `msg` is unchanged. A HELLO of another protocol may have any
  * fields behind its versions; these are then all that is read. What is not a
- * field of the message is zero. Integers may have any of msgpack's forms,
- * arrays and texts the two shortest; F64 is a float64. */
+ * field of the message is zero, and so is an optional one that is missing; of a
+ * message that has such, whole numbers behind all fields are ignored, as a
+ * newer peer may say more. Integers may have any of msgpack's forms, arrays and
+ * texts the two shortest; F64 is a float64. */
 enum status msg_decode(const unsigned char *bytes, size_t size,
                        struct msg *msg) MUST_CHECK;
 

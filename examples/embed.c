@@ -52,7 +52,8 @@ int main(int argc, char **argv)
     const struct star_tensor tensors[] = {
         STAR_TENSOR("weight", 1, w, NULL, 2),
         STAR_TENSOR("bias", 1, w + 2, NULL, 1)};
-    struct star_progress progress = {sizeof progress, 0, BATCH, -1};
+    struct star_progress progress = {
+        .size = sizeof progress, .samples = BATCH, .accuracy = -1};
     struct star_link *link;
     struct star_state state = {.size = sizeof state};
     char error[256];

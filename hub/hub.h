@@ -133,6 +133,10 @@ struct hub_node_view {
     uint64_t missed;
     uint64_t up_bytes, down_bytes;
     nanos round_trip, waited;
+    nanos spent[SPENT_COUNT]; /* where its trainer's time went, as it says; all
+                                 0: it does not say */
+    double foreseen; /* share of its time that it trains, as the formula says;
+                        NaN: not known */
     enum activity activity;
     bool silent, gone, best, quarantined;
     bool drained, pinned; /* by the operator */

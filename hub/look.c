@@ -1,4 +1,5 @@
 /* What people and judges see of the hub. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,48 @@ const float *hub_sent(const struct hub *hub, uint32_t chunk)
     return blob_floats(last_sent_of(&hub->centre.chunk[chunk]));
 }
 
+/* How long exchanges have taken on average, in seconds. */
+static double exchange_takes(const struct hub *hub)
+{
+    const struct hub_durations *all = &hub->offers.durations;
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i <= HUB_DURATION_COUNT; i++)
+        count += all->within[i];
+    return count ? all->seconds / (double)count : NAN;
+}
+
+/* U = k t / (k t + stall), stall = max(0, T - d t): equations (5) and (6) of
+ * sim/study/plan.h, where T is the mean exchange that was seen, waits for
+ * others included, and a round trip. Only who waits for results stalls. */
+static double foresee_use(const struct hub *hub, const struct member *member)
+{
+    double rate = member->stats.rate, t = rate > 0 ? 1 / rate : NAN;
+    double k = (double)member->every * t, d = (double)hub->adapt.delay * t;
+    double takes =
+        exchange_takes(hub) + patience_seconds(member->stats.round_trip);
+    double stall =
+        hub->config.miss == MISS_WAIT || hub->adapt.delay == 0 ? takes - d : 0;
+
+    if (!isfinite(k) || !isfinite(stall) || !(k > 0))
+        return NAN;
+    return k / (k + (stall > 0 ? stall : 0));
+}
+
+static void look_at_time(const struct hub *hub, const struct member *member,
+                         struct hub_node_view *view)
+{
+    const struct msg_ping *stats = &member->stats;
+
+    view->waited = stats->waited;
+    view->spent[SPENT_COMPUTE] = stats->compute;
+    view->spent[SPENT_NET_WAIT] = stats->net_wait;
+    view->spent[SPENT_DATA_WAIT] = stats->data_wait;
+    view->spent[SPENT_OPTIMIZER] = stats->optimizer;
+    view->spent[SPENT_IDLE] = stats->idle;
+    view->foreseen = foresee_use(hub, member);
+}
+
 static void look_at(const struct hub *hub, const struct member *member,
                     struct hub_node_view *view)
 {
@@ -30,7 +73,7 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->loss = member->stats.loss;
     view->accuracy = member->stats.accuracy;
     view->missed = member->stats.missed;
-    view->waited = member->stats.waited;
+    look_at_time(hub, member, view);
     view->round_trip = member->stats.round_trip;
     view->activity = member->stats.activity;
     view->lag = members_lag(hub, member->base_version);

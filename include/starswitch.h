@@ -8,7 +8,8 @@
  *         float w[4] = {0};
  *         const struct star_tensor tensors[] = {
  *             STAR_TENSOR("w", 1, w, NULL, 4)};
- *         struct star_progress progress = {sizeof progress, 0, 32, -1};
+ *         struct star_progress progress = {.size = sizeof progress,
+ *                                          .samples = 32, .accuracy = -1};
  *         struct star_link *link;
  *         char error[256];
  *
@@ -225,21 +226,20 @@ struct star_progress {
     double loss;      /* of this iteration's samples; NaN: not known */
     uint64_t samples; /* how many they were */
     double accuracy;  /* on held-out data, 0..1; below 0 or NaN: not known */
+    double optimizer, data_wait, idle; /* seconds of it; rest: computing */
 };
 
 /* Where the link stands. Times in seconds. */
 struct star_state {
-    uint32_t size;          /* sizeof(struct star_state) */
-    int attached;           /* a hub has taken us in */
-    uint64_t iteration;     /* calls of star_step */
-    uint64_t offered;       /* exchanges begun */
-    uint64_t applied;       /* results applied */
-    uint64_t missed;        /* results that were not there at i+d */
-    uint64_t every, delay;  /* k and d; 0 while there is no hub */
-    uint32_t shard, shards; /* the part of the data to train on; shards 0:
-                               nobody has said */
-    uint64_t bytes_up, bytes_down; /* parameters sent and received, as they
-                                      travel: encoded */
+    uint32_t size;             /* sizeof(struct star_state) */
+    int attached;              /* a hub has taken us in */
+    uint64_t iteration;        /* calls of star_step */
+    uint64_t offered, applied; /* exchanges begun, results applied */
+    uint64_t missed;           /* results that were not there at i+d */
+    uint64_t every, delay;     /* k and d; 0 while there is no hub */
+    uint32_t shard, shards;    /* the part of the data to train on; shards 0:
+                                  nobody has said */
+    uint64_t bytes_up, bytes_down; /* parameters, as they travel: encoded */
     double inside;           /* spent in star_step, evaluating included, waits
                                 left out */
     double waited;           /* blocked by --delay 0 or --miss wait */

@@ -37,6 +37,30 @@ void training_free(struct training *training)
     training->deferred = NULL;
 }
 
+/* ---- where its time goes ---- */
+
+void training_spend_from(struct training *training, nanos now)
+{
+    training->spent_until = now;
+}
+
+void training_spend_apart(struct training *training, enum spent where,
+                          nanos span, nanos now)
+{
+    nanos left = now - training->spent_until;
+
+    span = span < left ? span : left;
+    if (span <= 0)
+        return;
+    training->spent[where] += span;
+    training->spent_until += span;
+}
+
+void training_spend(struct training *training, enum spent where, nanos now)
+{
+    training_spend_apart(training, where, NEVER, now);
+}
+
 static void post(struct training *training, const struct msg *msg,
                  struct blob *payload)
 {
@@ -162,6 +186,12 @@ nanos training_waited(const struct training *training, nanos now)
                              : training->waited;
 }
 
+/* What it is blocked for right now, and training_spend has not been told. */
+static nanos waiting_now(const struct training *training, nanos now)
+{
+    return training->waiting ? now - training->spent_until : 0;
+}
+
 void training_report(struct training *training, nanos now)
 {
     struct msg msg = {.kind = MSG_LOCAL_PING};
@@ -175,6 +205,12 @@ void training_report(struct training *training, nanos now)
     msg.local_ping.results = training->agenda.pacer.results;
     msg.local_ping.taken = training->agenda.pacer.taken;
     msg.local_ping.exchanging = training->exchanging;
+    msg.local_ping.compute = training->spent[SPENT_COMPUTE];
+    msg.local_ping.net_wait =
+        training->spent[SPENT_NET_WAIT] + waiting_now(training, now);
+    msg.local_ping.data_wait = training->spent[SPENT_DATA_WAIT];
+    msg.local_ping.optimizer = training->spent[SPENT_OPTIMIZER];
+    msg.local_ping.idle = training->spent[SPENT_IDLE];
     post(training, &msg, NULL);
     training->reported = now;
 }

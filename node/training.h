@@ -63,6 +63,7 @@ struct training {
     uint64_t waiting;  /* exchange it is blocked for, 0: none */
     nanos wait_began, wait_until, waited, reported;
     nanos exchanging; /* spent on offers and results: the owner's to say */
+    nanos spent[SPENT_COUNT], spent_until; /* all of them, since it began */
 };
 
 /* For a vector of so many elements, which lies in `values` once there is a
@@ -74,6 +75,15 @@ void training_free(struct training *training);
 /* Gives the node the starting parameters. False: there is no memory for them,
  * and without them it will not begin. */
 bool training_found(struct training *training);
+
+/* From here on its time is counted. */
+void training_spend_from(struct training *training, nanos now);
+/* What passed since the last of these calls went there, but for what was told
+ * by training_spend_apart since. */
+void training_spend(struct training *training, enum spent where, nanos now);
+/* So long of what has not been counted yet went there; of that at most all. */
+void training_spend_apart(struct training *training, enum spent where,
+                          nanos span, nanos now);
 
 /* An iteration is done, on so many samples; its gradient lies in spans, NULL:
  * it has none to give. A loss that is not finite is none. */

@@ -137,6 +137,21 @@ static void add_rejected(struct text *out, const struct hub_node_view *node)
     text_add(out, any ? "}" : "{}");
 }
 
+/* Where its time goes, in seconds; empty: it does not say. */
+static void add_spent(struct text *out, const struct hub_node_view *node)
+{
+    bool any = false;
+
+    add_key(out, "time");
+    for (unsigned i = 0; i < SPENT_COUNT; i++)
+        any |= node->spent[i] > 0;
+    for (unsigned i = 0; any && i < SPENT_COUNT; i++) {
+        text_add(out, "%c\"%s\":", i ? ',' : '{', spent_words[i].text);
+        quote_json_number(out, (double)node->spent[i] / (double)SECOND);
+    }
+    text_add(out, any ? "}" : "{}");
+}
+
 static void add_node(struct text *out, const struct hub_node_view *node)
 {
     text_add(out, "{\"name\":");
@@ -157,6 +172,8 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     add_number(out, "down_rate", node->down_rate);
     add_number(out, "round_trip", (double)node->round_trip / (double)SECOND);
     add_number(out, "waited", (double)node->waited / (double)SECOND);
+    add_spent(out, node);
+    add_number(out, "foreseen", node->foreseen);
     add_words(out, "activity", activity_words[node->activity].text);
     add_flag(out, "silent", node->silent);
     add_flag(out, "quarantined", node->quarantined);

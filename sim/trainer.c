@@ -34,6 +34,7 @@ static void start_step(struct trainer *trainer)
         span += (nanos)prng_below(prng, (uint64_t)config->step_jitter);
     if (config->hiccups > 0 && prng_unit(prng) < config->hiccups)
         span += pause(trainer);
+    training_spend(&trainer->training, SPENT_NET_WAIT, trainer->now);
     trainer->phase = PHASE_STEP;
     trainer->wake = trainer->now + span;
 }
@@ -59,6 +60,7 @@ static void descend(struct trainer *trainer)
 
 static void end_step(struct trainer *trainer)
 {
+    training_spend(&trainer->training, SPENT_COMPUTE, trainer->now);
     descend(trainer);
     trainer_look(trainer, TRAINER_STEPPED, 0);
     trainer_task_step(trainer);
@@ -67,6 +69,10 @@ static void end_step(struct trainer *trainer)
 
 static void stop(struct trainer *trainer)
 {
+    bool steps = trainer->phase == PHASE_STEP;
+
+    training_spend(&trainer->training, steps ? SPENT_COMPUTE : SPENT_NET_WAIT,
+                   trainer->now);
     trainer->phase = PHASE_STOPPED;
     trainer->wake = NEVER;
 }
@@ -136,6 +142,7 @@ static void trainer_step(void *self, const struct event *event,
     trainer->now = event->now;
     if (event->kind == EVENT_JOIN && trainer->phase == PHASE_IDLE) {
         (void)training_found(&trainer->training);
+        training_spend_from(&trainer->training, trainer->now);
         start_step(trainer);
     } else if (event->kind == EVENT_MESSAGE) {
         take_message(trainer, event->msg, event->payload);
@@ -227,6 +234,11 @@ uint64_t trainer_missed(const struct trainer *trainer)
 nanos trainer_waited(const struct trainer *trainer)
 {
     return training_waited(&trainer->training, trainer->now);
+}
+
+nanos trainer_spent(const struct trainer *trainer, enum spent where)
+{
+    return trainer->training.spent[where];
 }
 
 bool trainer_stopped(const struct trainer *trainer)

@@ -14,6 +14,7 @@
 
 #include "core/blob.h"
 #include "core/time.h"
+#include "core/words.h"
 #include "seam/machine.h"
 
 /* Writes the gradient at x[elements] and returns the loss there. Iterations
@@ -93,6 +94,8 @@ uint64_t trainer_iteration(const struct trainer *trainer);
 /* Results that were not there at i+d. */
 uint64_t trainer_missed(const struct trainer *trainer);
 nanos trainer_waited(const struct trainer *trainer);
+/* Until its last iteration's end, or until it went on from there. */
+nanos trainer_spent(const struct trainer *trainer, enum spent where);
 bool trainer_stopped(const struct trainer *trainer);
 
 #endif

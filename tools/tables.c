@@ -153,6 +153,8 @@ static void print_limit(const char *limit)
 
     if (list)
         printf("[%s](#values-of-%s)", list->name, list->name);
+    else if (strcmp(limit, "OPTIONAL") == 0)
+        printf("may be missing");
     else if (strcmp(limit, "0") != 0)
         printf("below %s", limit);
 }

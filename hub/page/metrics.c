@@ -171,6 +171,21 @@ static void tell_goal_progress(const struct teller *teller)
     add_value(teller->out, ratio);
 }
 
+/* Who says nothing of its time, as an older node, has none of it here. */
+static void tell_node_time_seconds(const struct teller *teller)
+{
+    for (unsigned i = 0; i < teller->view->count; i++) {
+        const struct hub_node_view *node = &teller->view->nodes[i];
+        double all = 0;
+
+        for (unsigned j = 0; j < SPENT_COUNT; j++)
+            all += in_seconds(node->spent[j]);
+        for (unsigned j = 0; all > 0 && j < SPENT_COUNT; j++)
+            tell(teller, "node", node->name, "state", spent_words[j].text,
+                 in_seconds(node->spent[j]));
+    }
+}
+
 static void tell_exchanges(const struct teller *teller)
 {
     for (unsigned i = 0; i < teller->view->count; i++) {
@@ -408,7 +423,12 @@ void metrics_print(struct text *out)
         "those who live there:\nlosses, accuracy, staleness and rates by "
         "iteration.\n\n"
         "Not there, as the hub does not know it: steps that a node has "
-        "skipped; the optimizer's\npart of its time; lineages.\n\n"
+        "skipped; lineages.\nWhat the states of a node's time are, and what "
+        "cannot be told "
+        "apart: docs/page.md.\n\n"
+        "A scrape with 256 nodes takes 4 ms, of 200 the median; the 99th "
+        "percentile is 20 ms\n(209 kB; two cores, busy with other work; "
+        "bench/scrape.sh).\n\n"
         "| name | type | labels | is |\n|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         const struct teller teller = {.type = metrics[i].type};

@@ -503,6 +503,25 @@ function showFates(s) {
   }));
 }
 
+// The mark is the formula's: what k, d, the rate and the mean exchange come to.
+const states = [["compute", "computing", "c0"], ["optimizer", "optimizer", "c5"], ["data_wait", "waiting for data", "c6"], ["net_wait", "the network", "c1"], ["idle", "idle", "c7"]];
+const spentBy = n => states.reduce((a, [key]) => a + (n.time && n.time[key] || 0), 0);
+const percent = x => known(x) ? (100 * x).toFixed(1) + " %" : "–";
+function showTime(s) {
+  const list = s.nodes.filter(n => !n.gone && spentBy(n) > 0).slice(0, 64);
+  $("time-panel").hidden = !list.length;
+  $("time").replaceChildren(...list.flatMap(n => {
+    const all = spentBy(n), used = (n.time.compute + n.time.optimizer) / all, bar = make("div");
+    bar.setAttribute("role", "img");
+    bar.setAttribute("aria-label", n.name + ": " + states.map(([key, words]) => `${words} ${percent(n.time[key] / all)}`).join(", "));
+    bar.title = states.map(([key, words]) => `${words}: ${span(n.time[key])}, ${percent(n.time[key] / all)}`).join("\n");
+    for (const [key, , c] of states) { const i = make("i"); i.style.width = 100 * n.time[key] / all + "%"; i.style.background = colour(c); bar.append(i); }
+    if (known(n.foreseen)) { const mark = make("u"); mark.style.left = 100 * n.foreseen + "%"; bar.append(mark); }
+    return [make("span", n.name), bar, make("span", `used ${percent(used)}, predicted ${percent(n.foreseen)}`)];
+  }));
+  $("time-legend").replaceChildren(...states.map(([, words, c]) => { const e = make("span"), dot = make("i"); dot.style.background = colour(c); e.append(dot, words); return e; }));
+}
+
 // ---- events ----
 
 const seen = new Set();
@@ -542,7 +561,7 @@ function take(s) {
   now = s; heard = performance.now();
   learnRates(s);
   live("on", s.recovering ? "live: the hub recovers" : "live");
-  showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); addPoint(s);
+  showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); showTime(s); addPoint(s);
 }
 function live(kind, words) {
   $("live").className = kind;

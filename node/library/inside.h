@@ -51,6 +51,7 @@ struct star_link {
 
     /* Only the training thread's. */
     bool starving;           /* memory was missing at the last step */
+    bool idled;              /* the last call was star_idle */
     uint64_t left_out;       /* offers, when it was told last */
     nanos inside, examining; /* time spent in star_step, and evaluating */
 

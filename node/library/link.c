@@ -210,6 +210,7 @@ static enum status prepare(struct star_link *link,
         status = open_shell(link, why);
     if (status != STATUS_OK)
         return status;
+    training_spend_from(&link->training, net_now());
     if (!training_found(&link->training))
         return because(why, STATUS_NO_MEMORY, "not enough memory");
     return shell_start(&link->shell, why);

@@ -14,7 +14,7 @@ bool link_review(struct star_link *link)
 {
     struct msg msg = {.kind = MSG_LOCAL_REVIEWED};
     struct blob *values = link->to_examine;
-    nanos begin = net_now();
+    nanos begin = net_now(), end;
 
     if (!values)
         return false;
@@ -28,6 +28,8 @@ bool link_review(struct star_link *link)
     blob_unref(&values);
     shell_post(&link->shell, &msg, NULL);
     (void)pthread_mutex_lock(&link->shell.lock);
-    link->examining += net_now() - begin;
+    end = net_now();
+    training_spend_apart(&link->training, SPENT_COMPUTE, end - begin, end);
+    link->examining += end - begin;
     return true;
 }

@@ -18,9 +18,13 @@ static void optimize(void *context, const float *gradient, size_t first,
                      size_t count)
 {
     struct star_link *link = context;
+    nanos begin = net_now();
 
-    if (link->options.step)
-        link->options.step(link->options.context, gradient, first, count);
+    if (!link->options.step)
+        return;
+    training_spend(&link->training, SPENT_NET_WAIT, begin);
+    link->options.step(link->options.context, gradient, first, count);
+    training_spend(&link->training, SPENT_OPTIMIZER, net_now());
 }
 
 static void hear(void *self, enum training_moment moment, uint64_t exchange)
@@ -98,8 +102,38 @@ static void apply_due(struct star_link *link)
         training_wait_ends(training, net_now());
 }
 
+/* What the program says of its iteration; what makes no sense is nothing. */
+static void spend_apart(struct star_link *link, enum spent where,
+                        double seconds, nanos now)
+{
+    if (seconds > 0)
+        training_spend_apart(
+            &link->training, where,
+            seconds < 1e9 ? (nanos)(seconds * (double)SECOND) : NEVER, now);
+}
+
+/* What lies between two calls is the program's. */
+static void spend_outside(struct star_link *link,
+                          const struct star_progress *progress, nanos now)
+{
+    spend_apart(link, SPENT_OPTIMIZER, progress->optimizer, now);
+    spend_apart(link, SPENT_DATA_WAIT, progress->data_wait, now);
+    spend_apart(link, SPENT_IDLE, progress->idle, now);
+    training_spend(&link->training, SPENT_COMPUTE, now);
+}
+
+/* The same while there is nothing to train on: until the first of such calls
+ * the program may have computed. */
+static enum spent idle_state(const struct star_link *link)
+{
+    const struct msg_local_tune *schedule =
+        &link->training.agenda.pacer.schedule;
+
+    return schedule->attached && schedule->tasks ? SPENT_DATA_WAIT : SPENT_IDLE;
+}
+
 static void note_iteration(struct star_link *link,
-                           const struct star_progress *given)
+                           const struct star_progress *given, nanos now)
 {
     struct star_progress progress = {.loss = (double)NAN, .accuracy = -1};
     struct why why;
@@ -107,6 +141,7 @@ static void note_iteration(struct star_link *link,
     if (given && sized_read(&progress, sizeof progress, given, "star_progress",
                             &why) != STATUS_OK)
         shell_tell(&link->shell, STAR_ERROR, "progress_unread", why.text);
+    spend_outside(link, &progress, now);
     if (progress.accuracy >= 0)
         link->training.accuracy = progress.accuracy;
     training_iterated(&link->training, progress.loss, progress.samples,
@@ -183,18 +218,26 @@ static enum star_advice go_on(struct star_link *link,
 {
     nanos begin = net_now(), waited = link->training.waited;
     uint64_t before = exchanges(link);
+    enum spent outside;
     enum star_advice advice;
+    nanos end;
 
     (void)pthread_mutex_lock(&link->shell.lock);
+    outside = link->idled ? idle_state(link) : SPENT_COMPUTE;
+    if (idle)
+        training_spend(&link->training, outside, begin);
     if (idle)
         training_idled(&link->training);
     else
-        note_iteration(link, progress);
+        note_iteration(link, progress, begin);
+    link->idled = idle;
     exchange(link, begin);
     advice = advise(link);
+    end = net_now();
+    training_spend(&link->training, idle ? idle_state(link) : SPENT_NET_WAIT,
+                   end);
     (void)pthread_mutex_unlock(&link->shell.lock);
-    was_inside(link, net_now() - begin - (link->training.waited - waited),
-               before);
+    was_inside(link, end - begin - (link->training.waited - waited), before);
     return advice;
 }
 
@@ -239,17 +282,20 @@ enum star_status star_offer(struct star_link *link, uint64_t iteration)
     nanos begin = net_now(), waited = link ? link->training.waited : 0;
     uint64_t before = link ? exchanges(link) : 0;
     bool taken;
+    nanos end;
 
     if (!link)
         return STAR_OK;
     (void)pthread_mutex_lock(&link->shell.lock);
     taken = training_give(&link->training, iteration);
+    training_spend(&link->training, SPENT_COMPUTE, begin);
     if (taken && link->training.agenda.pacer.schedule.delay == 0)
         apply_due(link);
     tell_memory(link);
+    end = net_now();
+    training_spend(&link->training, SPENT_NET_WAIT, end);
     (void)pthread_mutex_unlock(&link->shell.lock);
-    was_inside(link, net_now() - begin - (link->training.waited - waited),
-               before);
+    was_inside(link, end - begin - (link->training.waited - waited), before);
     return taken ? STAR_OK : STAR_BAD_ARGUMENT;
 }
 

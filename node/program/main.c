@@ -262,22 +262,39 @@ static void tell(struct training *training, nanos now)
     node_show_state(&training->show, &training->progress, state);
 }
 
+static double seconds_since(nanos begin)
+{
+    return (double)(net_now() - begin) / (double)SECOND;
+}
+
+static enum status step(struct training *training, struct why *why)
+{
+    nanos begin = net_now();
+    enum status status = trainer_step(training->trainer, why);
+
+    training->progress.optimizer = seconds_since(begin);
+    return status;
+}
+
 /* One iteration; *advice says whether to go on. */
 static enum status iterate(struct training *training, enum star_advice *advice,
                            struct why *why)
 {
     struct star_progress *progress = &training->progress;
-    nanos begin = net_now();
+    nanos begin = net_now(), worked;
     enum status status = trainer_gradient(training->trainer, &progress->loss,
                                           &progress->samples, why);
 
+    progress->optimizer = 0;
     if (status == STATUS_OK && !star_wants_gradient(training->link))
-        status = trainer_step(training->trainer, why);
+        status = step(training, why);
     if (status == STATUS_OK)
         status = evaluate(training, why);
     if (status != STATUS_OK)
         return status;
+    worked = net_now();
     pace(training, begin);
+    progress->idle = seconds_since(worked);
     count_samples(training);
     *advice = star_step(training->link, progress);
     star_look(training->link, &training->state);

@@ -123,6 +123,9 @@ class star_progress(Structure):
         ("loss", c_double),
         ("samples", c_uint64),
         ("accuracy", c_double),
+        ("optimizer", c_double),
+        ("data_wait", c_double),
+        ("idle", c_double),
     ]
 
 

@@ -394,6 +394,7 @@ class Link:
         self._options = check_options(options)
         self._handle: Any = None
         self._unhook: list[Callable[[], None]] = []
+        self._optimizing = 0.0  # seconds of this iteration in the optimizer
         self._watchers: list[Any] = []  # a Sampler: hears of steps, and of detach
         self._pending: _Pending | None = None
         self._samples = 0
@@ -757,6 +758,7 @@ class Link:
         if self._ranks is not None:
             progress.samples *= self._ranks.size
         progress.accuracy = self._accuracy
+        progress.optimizer, self._optimizing = self._optimizing, 0.0
         self._samples, self._accuracy = 0, -1.0
         self._iteration += 1
         self._exchange(self._lib.star_step, self._progress_here)

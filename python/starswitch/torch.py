@@ -16,6 +16,7 @@ from ctypes import POINTER, c_float, c_uint64, cast, string_at
 from functools import partial, wraps
 from itertools import accumulate
 from operator import attrgetter, eq
+from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -819,10 +820,15 @@ def _forget_clock(clock: Any) -> None:
 
 
 def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
+    begin = 0.0
+
     def before(*_: Any) -> None:
+        nonlocal begin
         parameters.before_change()
+        begin = perf_counter()
 
     def after(optimizer: Any, *_: Any) -> None:
+        link._optimizing += perf_counter() - begin
         if getattr(optimizer, "found_inf", None) is not None and (
             parameters.is_no_step(optimizer)
         ):

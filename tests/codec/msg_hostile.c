@@ -245,17 +245,52 @@ static void bombs_are_refused(void)
     CHECK_STATUS(STATUS_MALFORMED, decode_exactly(nested, sizeof nested, &msg));
 }
 
+/* Whether the last fields, so many, are optional. */
+static bool may_be_missing(enum msg_kind kind, unsigned last)
+{
+    const struct msg_info *info = msg_info(kind);
+
+    return info->field_count >= last &&
+           info->fields[info->field_count - last].optional;
+}
+
+static void an_optional_field_may_be_missing_or_have_others_behind_it(void)
+{
+    unsigned char bytes[MSG_MAX_BYTES];
+    size_t size = craft(MSG_PING, UINT32_MAX, NULL, bytes);
+    unsigned char fields = bytes[2];
+    struct msg msg;
+
+    CHECK(may_be_missing(MSG_PING, 1));
+    for (unsigned less = 1; less <= fields - 2u; less++) {
+        bytes[2] = (unsigned char)(fields - less);
+        if (!may_be_missing(MSG_PING, less))
+            break;
+        CHECK_OK(decode_exactly(bytes, size - less, &msg));
+        CHECK_EQUAL(0, msg.ping.idle);
+        CHECK_STATUS(STATUS_MALFORMED, decode_exactly(bytes, size, &msg));
+    }
+    bytes[2] = (unsigned char)(fields + 1);
+    bytes[size] = 0x7f;
+    CHECK_OK(decode_exactly(bytes, size + 1, &msg));
+    bytes[size] = 0xa0; /* a text */
+    CHECK_STATUS(STATUS_MALFORMED, decode_exactly(bytes, size + 1, &msg));
+    CHECK_STATUS(STATUS_MALFORMED, decode_exactly(bytes, size, &msg));
+}
+
 static void a_message_with_a_field_more_or_less_is_refused(void)
 {
     for (enum msg_kind kind = 0; kind < MSG_KINDS; kind++)
         for (int more = -1; travels(kind) && more <= 1; more++) {
             unsigned char bytes[MSG_MAX_BYTES];
             size_t size = craft(kind, UINT32_MAX, NULL, bytes);
+            bool grows = may_be_missing(kind, 1);
             struct msg msg;
 
             bytes[2] = (unsigned char)(bytes[2] + more);
             bytes[size] = 0;
-            CHECK_STATUS(more ? STATUS_MALFORMED : STATUS_OK,
+            CHECK_STATUS(more < 0 || (more > 0 && !grows) ? STATUS_MALFORMED
+                                                          : STATUS_OK,
                          decode_exactly(bytes, size + (more > 0), &msg));
         }
 }
@@ -334,6 +369,7 @@ void add_codec_msg_hostile_tests(CU_pSuite suite)
     TEST(texts_may_have_any_form);
     TEST(nothing_but_numbers_and_texts_is_a_field);
     TEST(bombs_are_refused);
+    TEST(an_optional_field_may_be_missing_or_have_others_behind_it);
     TEST(a_message_with_a_field_more_or_less_is_refused);
     TEST(a_count_that_is_not_the_fields_is_refused);
     TEST(local_and_unknown_kinds_are_refused);

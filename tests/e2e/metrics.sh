@@ -16,6 +16,15 @@ until_ 20 "the centre is saved" told h centre_saved
 python3 tests/e2e/metrics.py "$((port + 7))" packaging >"$here/metrics.txt" ||
     failed "a name is asked for that no hub tells"
 
+# The trainers of starswitch-node know their optimizer's time, and nodes have
+# begun after their hub.
+awk -F '[" ]' '/^starswitch_up_seconds / { up = $2 }
+    /^starswitch_node_time_seconds_total{node="n1"/ {
+        time[$4] = $NF; all += $NF
+    }
+    END { exit !(time["compute"] > 0 && time["optimizer"] > 0 && all <= up) }
+    ' "$here/metrics.txt" || failed "n1 does not tell where its time goes"
+
 mkdir "$here/made"
 python3 packaging/grafana/make.py "$here/made"
 for board in operator learning; do

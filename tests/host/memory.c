@@ -43,7 +43,8 @@ static void rest(void)
 /* A millisecond's work; whether the program was told that memory is missing. */
 static int iterate(struct star_link *link, unsigned long from)
 {
-    const struct star_progress progress = {sizeof progress, 1, 1, -1};
+    const struct star_progress progress = {
+        .size = sizeof progress, .loss = 1, .samples = 1, .accuracy = -1};
     struct star_event event = {.size = sizeof event};
     struct star_state state = {.size = sizeof state};
     int heard = 0;

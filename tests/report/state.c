@@ -85,7 +85,10 @@ static void there_is_room_for_every_node_at_its_longest(void)
                                        .up_bytes = UINT64_MAX,
                                        .down_bytes = UINT64_MAX,
                                        .round_trip = INT64_MAX,
-                                       .waited = INT64_MAX};
+                                       .waited = INT64_MAX,
+                                       .foreseen = 0.12345678912};
+        for (unsigned j = 0; j < SPENT_COUNT; j++)
+            node->spent[j] = INT64_MAX;
         memset(node->name, 1, sizeof node->name - 1);
         memset(node->why, 'x', sizeof node->why - 1);
     }

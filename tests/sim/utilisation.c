@@ -125,9 +125,73 @@ static void t26_jitter_costs_what_the_last_of_eight_costs(void)
     }
 }
 
+/* Of one node in a step with a star of two; ends with its last iteration. */
+struct seen {
+    nanos start, end;
+    unsigned mismatches;
+    struct lab *lab;
+};
+
+static void add_up(void *observer, const struct trainer_look *look)
+{
+    struct seen *seen = observer;
+    const struct trainer *trainer = world_trainer(seen->lab->world, 0);
+    nanos all = 0;
+
+    if (look->moment != TRAINER_STEPPED)
+        return;
+    for (unsigned i = 0; i < SPENT_COUNT; i++)
+        all += trainer_spent(trainer, (enum spent)i);
+    if (look->iteration == 1)
+        seen->start = look->now - all;
+    seen->mismatches += all != look->now - seen->start;
+    seen->end = look->now;
+}
+
+static void where_a_trainer_s_time_goes_adds_up_to_all_of_it(void)
+{
+    static const struct model slow = {.gradient = trainer_drift,
+                                      .context = &drift,
+                                      .rate = 1,
+                                      .step = 150 * MILLISECOND};
+    struct lab *lab = lab_new(4);
+    struct seen seen = {.lab = lab};
+    struct model model = {.gradient = trainer_drift,
+                          .context = &drift,
+                          .rate = 1,
+                          .look = add_up,
+                          .observer = &seen};
+    const struct trainer *trainer;
+    const struct hub_node_view *node;
+    nanos all = 0;
+
+    lab->config.hub.miss = MISS_WAIT;
+    lab->config.hub.nodes = 2;
+    lab_open(lab, 27);
+    lab_add(lab, "n1", &model);
+    lab_add(lab, "n2", &slow);
+    CHECK(lab_run_rounds(lab, 40));
+    trainer = world_trainer(lab->world, 0);
+    CHECK_EQUAL(0, seen.mismatches);
+    CHECK_EQUAL((nanos)trainer_iteration(trainer) * 100 * MILLISECOND,
+                trainer_spent(trainer, SPENT_COMPUTE));
+    CHECK_EQUAL(trainer_waited(trainer),
+                trainer_spent(trainer, SPENT_NET_WAIT));
+    CHECK(trainer_waited(trainer) > SECOND);
+    /* What the hub was told is half a second and an iteration old at most. */
+    node = &lab_look(lab)->nodes[0];
+    for (unsigned i = 0; i < SPENT_COUNT; i++)
+        all += node->spent[i];
+    CHECK(all <= seen.end - seen.start);
+    CHECK(all > seen.end - seen.start - SECOND);
+    CHECK(node->foreseen > 0.5 && node->foreseen < 0.8);
+    lab_destroy(&lab);
+}
+
 void add_sim_utilisation_tests(CU_pSuite suite)
 {
     TEST(t26_equal_nodes_are_used_as_the_formula_says);
     TEST(t26_a_straggler_is_waited_for_as_the_formula_says);
     TEST(t26_jitter_costs_what_the_last_of_eight_costs);
+    TEST(where_a_trainer_s_time_goes_adds_up_to_all_of_it);
 }

@@ -128,6 +128,30 @@ static void a_goal_has_a_way_to_it(void)
                    page(false, (struct goal){GOAL_ACCURACY, 0.87}));
 }
 
+static void who_says_where_its_time_goes_is_told_in_all_states(void)
+{
+    static const char *const states[] = {"compute\"} 12", "net_wait\"} 3.5",
+                                         "data_wait\"} 0", "optimizer\"} 1",
+                                         "idle\"} 0"};
+    char line[120];
+
+    begin(2);
+    nodes[1].spent[SPENT_COMPUTE] = 12 * SECOND;
+    nodes[1].spent[SPENT_NET_WAIT] = 3500 * MILLISECOND;
+    nodes[1].spent[SPENT_OPTIMIZER] = SECOND;
+    (void)page(false, no_goal);
+    for (unsigned i = 0; i < sizeof states / sizeof *states; i++) {
+        (void)snprintf(line, sizeof line,
+                       "starswitch_node_time_seconds_total{node=\"%s\","
+                       "state=\"%s\n",
+                       nodes[1].name, states[i]);
+        CHECK_CONTAINS(line, bytes);
+    }
+    (void)snprintf(line, sizeof line, "time_seconds_total{node=\"%s\"",
+                   nodes[0].name);
+    CHECK(!strstr(bytes, line));
+}
+
 static void open_metrics_name_families_and_end(void)
 {
     static const char end[] = "# EOF\n";
@@ -155,6 +179,9 @@ static void there_is_room_for_every_node_at_its_longest(void)
         node->round_trip = node->waited = INT64_MAX;
         for (unsigned j = 0; j < VERDICT_COUNT; j++)
             node->fates[j] = UINT64_MAX;
+        for (unsigned j = 0; j < SPENT_COUNT; j++)
+            node->spent[j] = INT64_MAX;
+        node->foreseen = 0.123456789123;
         node->best = true;
     }
     (void)page(false, no_goal);
@@ -168,6 +195,7 @@ void add_hub_page_metrics_tests(CU_pSuite suite)
     TEST(exchanges_are_counted_by_how_they_ended);
     TEST(a_histogram_adds_up);
     TEST(a_goal_has_a_way_to_it);
+    TEST(who_says_where_its_time_goes_is_told_in_all_states);
     TEST(open_metrics_name_families_and_end);
     TEST(there_is_room_for_every_node_at_its_longest);
 }

@@ -92,7 +92,8 @@ static void *leave(void *link)
 static void step_towards(const float aims[2], float w[2][SERVER_ELEMENTS],
                          struct star_link *const links[2])
 {
-    static const struct star_progress progress = {sizeof progress, 1, 3, -1};
+    static const struct star_progress progress = {
+        .size = sizeof progress, .loss = 1, .samples = 3, .accuracy = -1};
 
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < SERVER_ELEMENTS; j++)

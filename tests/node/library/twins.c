@@ -152,7 +152,8 @@ static void train_in_earnest(const struct twin_script *script,
 {
     struct mover mover = {.elsewhere = elsewhere,
                           .state = {.size = sizeof mover.state}};
-    struct star_progress progress = {sizeof progress, 0, TWIN_SAMPLES, -1};
+    struct star_progress progress = {
+        .size = sizeof progress, .samples = TWIN_SAMPLES, .accuracy = -1};
 
     twin_begin(mover.memory[0]);
     twin_begin(mover.device);
