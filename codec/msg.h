@@ -21,6 +21,7 @@ enum { HELLO_VERSIONS = 2 };
 /* In the place of a limit: the field is optional. */
 #define OPTIONAL UINT32_MAX
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
+enum { LOG_LEVELS = 4 };
 
 enum codec_id {
 #define CODEC(NAME, name, bits, use, valid, doc) CODEC_##NAME,

@@ -59,7 +59,8 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_BYE] = hub_on_bye,
                      [MSG_ROOM] = hub_on_room,
                      [MSG_REPORT] = hub_on_report,
-                     [MSG_REVIEWED] = hub_on_reviewed},
+                     [MSG_REVIEWED] = hub_on_reviewed,
+                     [MSG_LOG] = hub_on_log},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk,
                           [MSG_ARRIVING] = hub_on_arriving,
                           [MSG_KEPT] = hub_on_kept},
@@ -140,6 +141,7 @@ void hub_destroy(struct hub **reference)
         member_free(hub, hub->roll.members[i]);
     roll_free(hub);
     probes_free(hub);
+    logs_free(hub);
     known_free(hub);
     centre_free(hub);
     ledger_free(&hub->run.ledger);

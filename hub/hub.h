@@ -192,6 +192,7 @@ struct hub_uploads {
     uint64_t held;    /* and its bytes of payload */
 };
 
+struct logs;
 struct hub;
 struct ledger;
 
@@ -224,6 +225,8 @@ uint64_t hub_longest_payload(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */
 const struct schema *hub_schema(const struct hub *hub);
 /* Which tasks are done, for judges; borrowed. */
+/* What its nodes have said for `starswitch-hub logs` (hub/logs.h). */
+const struct logs *hub_logs(const struct hub *hub);
 const struct ledger *hub_ledger(const struct hub *hub);
 /* Broken invariants, as a sentence, or NULL: the judge asks after each step. */
 const char *hub_check(const struct hub *hub);

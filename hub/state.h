@@ -31,6 +31,7 @@
 #include "hub/delivery.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "hub/logs.h"
 #include "hub/memory.h"
 #include "hub/norm_history.h"
 #include "hub/offer.h"
@@ -75,6 +76,7 @@ struct hub {
     struct memory memory;
     struct adapt adapt;
     struct probes probes;
+    struct logs logs;
 };
 
 /* The member at the next place, NULL behind the last; and the next one whose

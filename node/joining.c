@@ -356,6 +356,7 @@ void joining_tick(struct node *node)
     tasks_ask(node);
     if (node->hub == HUB_MEMBER)
         ping(node);
-    else if (node->now - node->hello_at >= HELLO_AGAIN)
+    node_log_tick(node);
+    if (node->hub != HUB_MEMBER && node->now - node->hello_at >= HELLO_AGAIN)
         node->dirty |= DIRTY_HELLO;
 }

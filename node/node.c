@@ -22,6 +22,7 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_APPLIED] = node_on_applied,
                       [MSG_LOCAL_CLOSE] = node_on_local_close,
                       [MSG_LOCAL_PING] = node_on_local_ping,
+                      [MSG_LOCAL_LOG] = node_on_local_log,
                       [MSG_LOCAL_ROOM] = node_on_local_room,
                       [MSG_LOCAL_REPORT] = node_on_local_report,
                       [MSG_LOCAL_REVIEWED] = node_on_local_reviewed},

@@ -17,6 +17,7 @@
 #include "core/bucket.h"
 #include "node/held.h"
 #include "node/keep.h"
+#include "node/log.h"
 #include "node/node.h"
 #include "node/promise.h"
 #include "node/review.h"
@@ -182,6 +183,7 @@ struct node {
     struct node_tasks tasks;
     struct node_review review;
 
+    struct node_log log;
     struct msg_local_ping progress;
     nanos rate_time, rate_waited;
     uint64_t rate_iteration;
@@ -245,6 +247,9 @@ void joining_schedule(struct node *node);
 void joining_spoiled(struct node *node);
 void joining_settle(struct node *node);
 handler node_on_view, node_on_tune, node_on_pong, node_on_stop, node_on_bye;
+
+/* log.c */
+handler node_on_local_log;
 
 /* welcome.c */
 handler node_on_welcome;

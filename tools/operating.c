@@ -112,6 +112,19 @@ static void print_page(void)
                   "second port was given as its first; 70 too little memory. "
                   "`--json` prints one object a line, {check, level, text, "
                   "advice, code}, and then {ok, warn, bad, code}.");
+    printf("## What a node said last\n\n");
+    print_wrapped("`starswitch-hub logs NODE`, on the hub's PC, prints the "
+                  "last 20 lines of a node's log, `-n LINES` others, and `-f` "
+                  "goes on until Ctrl-C: what the node and the library in its "
+                  "program tell of themselves from INFO on, not what the "
+                  "program prints. The hub keeps the last 128 lines of each of "
+                  "64 nodes while it runs, also of those that are gone. A node "
+                  "sends 20 lines a second at most, and the hub takes 50; "
+                  "`... 312 lines left out` stands where there were more. "
+                  "Characters that would do something to the terminal are "
+                  "shown as `?`. From another PC: `ssh HUB starswitch-hub logs "
+                  "NODE -f --directory DIR`; `ssh -t HUB starswitch-hub top "
+                  "--directory DIR` shows the table there.");
     printf("## Exit codes\n\n");
     for (enum status status = 0; status < STATUSES; status++)
         print_exit(status);

@@ -15,6 +15,7 @@
 #include "hub/program/display.h"
 #include "hub/program/end.h"
 #include "hub/program/keys.h"
+#include "hub/program/logs.h"
 #include "hub/program/look.h"
 #include "hub/program/page.h"
 #include "hub/program/room.h"
@@ -232,6 +233,8 @@ static bool query(void *self, const char *line, struct text *out)
     nanos now = net_now();
     struct table table;
 
+    if (logs_answer(line, hub_logs(server->hub), out))
+        return true;
     hub_look(server->hub, now, &view);
     table = display_table(&server->display, now, &view);
     return look_answer(line, &table, out);

@@ -213,6 +213,7 @@ static enum status prepare(struct star_link *link,
     training_spend_from(&link->training, net_now());
     if (!training_found(&link->training))
         return because(why, STATUS_NO_MEMORY, "not enough memory");
+    link->shell.logs = true;
     return shell_start(&link->shell, why);
 }
 

@@ -47,6 +47,28 @@ static void remember(struct shell *shell, enum star_level level,
     (void)snprintf(place->text, sizeof place->text, "%s", sentence);
 }
 
+/* Passes a line on to the machine, for the hub; where there is no memory for it
+ * it is lost. With `telling` held. */
+static void tell_hub(struct shell *shell, enum star_level level,
+                     const char *event, const char *sentence)
+{
+    struct msg msg = {.kind = MSG_LOCAL_LOG};
+    struct msg_local_log *line = &msg.local_log;
+    size_t cut = 0;
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    line->time = time.tv_sec * SECOND + time.tv_nsec;
+    line->level = (uint32_t)level;
+    (void)snprintf(line->event, sizeof line->event, "%s", event);
+    cut = strnlen(sentence, sizeof line->text - 1);
+    while (cut && (sentence[cut] & 0xc0) == 0x80)
+        cut--; /* between two characters */
+    memcpy(line->text, sentence, cut);
+    (void)snprintf(line->rest, sizeof line->rest, "%s", sentence + cut);
+    (void)net_post(shell->net, &msg, NULL);
+}
+
 void shell_tell(struct shell *shell, enum star_level level, const char *event,
                 const char *sentence)
 {
@@ -54,6 +76,8 @@ void shell_tell(struct shell *shell, enum star_level level, const char *event,
 
     (void)pthread_mutex_lock(&shell->telling);
     remember(shell, level, event, sentence);
+    if (shell->logs && level > STAR_DEBUG)
+        tell_hub(shell, level, event, sentence);
     if (!shell->silent && plan->log)
         plan->log(plan->context, level, event, sentence);
     else if (!shell->silent && !plan->quiet && level >= STAR_WARNING)
@@ -213,6 +237,9 @@ static void *run(void *self)
     bool abandoned;
 
     net_run(shell->net);
+    (void)pthread_mutex_lock(&shell->telling);
+    shell->logs = false;
+    (void)pthread_mutex_unlock(&shell->telling);
     (void)pthread_mutex_lock(&shell->lock); /* the program has stopped it */
     (void)pthread_mutex_unlock(&shell->lock);
     net_close(&shell->net);

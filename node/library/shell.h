@@ -48,6 +48,7 @@ struct shell {
     bool abandoned; /* the program is: the thread frees */
 
     pthread_mutex_t telling; /* held while the program's `log` is called */
+    bool logs;               /* lines go to the hub, too */
     bool silent;             /* the program has gone */
     bool missing; /* memory, on the program's thread, since it was told */
     bool starved; /* what the program has said is lost */

@@ -24,7 +24,7 @@ refused 64 "every" hub --every 0
 refused 64 "every" hub --every banana
 refused 64 "policy" hub --policy banana --directory "$here/never"
 refused 64 "starswitch-hub ctl status" hub status
-refused 64 "there are ctl, top, plan, verify, export" hub exprt
+refused 64 "there are ctl, top, logs, plan, verify, export" hub exprt
 refused 64 "model" node
 refused 78 "held-out data" hub --listen "127.0.0.1:$port" --rollback 2 \
     --directory "$here/never"

@@ -1,0 +1,15 @@
+/* starswitch-hub logs: the last lines of a node's log, through the hub. */
+#ifndef HUB_PROGRAM_LOGS_H
+#define HUB_PROGRAM_LOGS_H
+
+#include <stdbool.h>
+
+#include "core/text.h"
+#include "hub/logs.h"
+
+/* Answers "logs COUNT FROM NAME": "next N", then lines from number FROM on, or
+ * the last COUNT if FROM is 0; or a sentence, if the hub knows no such node.
+ * False: it is no such line. */
+bool logs_answer(const char *line, const struct logs *logs, struct text *out);
+
+#endif
