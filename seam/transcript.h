@@ -23,7 +23,7 @@
 #include "seam/machine.h"
 
 /* Room for any line. */
-enum { TRANSCRIPT_BYTES = 2048 };
+enum { TRANSCRIPT_BYTES = 3072 };
 
 /* Write one line, cut to `size` >= 1, and return its length. That of an effect
  * is indented by two blanks. */
