@@ -53,12 +53,13 @@ void answer_words(struct answer *out, unsigned status, const char *words)
 
 void answer_status(const struct web *web, struct answer *out)
 {
+    struct status_source source = web_status(web);
     struct text text;
 
     if (!web->now)
         answer_words(out, 503, "the hub is starting");
     else if (begin(out, 200, json, status_room(web->now->view.count), &text)) {
-        status_write(web, web->now->view.count, &text);
+        status_write(&source, web->now->view.count, &text);
         end(out, &text);
     }
 }
@@ -71,6 +72,40 @@ void answer_course(const struct web *web, struct answer *out)
         return;
     timeline_write(&web->timeline, &text);
     end(out, &text);
+}
+
+static void answer_bytes(struct answer *out, const char *bytes, size_t size)
+{
+    struct text text;
+
+    if (!begin(out, 200, json, size + 1, &text))
+        return;
+    text_add(&text, "%.*s", (int)size, bytes);
+    end(out, &text);
+}
+
+static void answer_recording(const struct course_reader *course,
+                             struct answer *out)
+{
+    struct text text;
+
+    if (!begin(out, 200, json, course_reader_room(course), &text))
+        return;
+    course_reader_write(course, &text);
+    end(out, &text);
+}
+
+void answer_recorded(const struct course_reader *course, enum route route,
+                     struct answer *out)
+{
+    if (route == ROUTE_RECORDING)
+        answer_recording(course, out);
+    else if (route == ROUTE_STATUS)
+        answer_bytes(out, course->last, course->last_size);
+    else if (route == ROUTE_HEALTH)
+        answer_words(out, 200, "ok: a recording");
+    else
+        answer_words(out, 404, "this is a recording: there is no hub to ask");
 }
 
 void answer_metrics(const struct web *web, bool open_metrics,

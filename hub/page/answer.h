@@ -20,6 +20,10 @@ void answer_words(struct answer *out, unsigned status, const char *words);
 void answer_status(const struct web *web, struct answer *out);
 /* The points of all curves (hub/page/timeline.h). */
 void answer_course(const struct web *web, struct answer *out);
+/* What is told of a course that was read from a file, and no hub is behind:
+ * /status is its last one. */
+void answer_recorded(const struct course_reader *course, enum route route,
+                     struct answer *out);
 /* /metrics, in either form. */
 void answer_metrics(const struct web *web, bool open_metrics,
                     struct answer *out);

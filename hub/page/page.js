@@ -41,6 +41,7 @@ let axis = "seconds";
 const rates = new Map();   // by name: bytes per second, smoothed
 const hidden = new Set();  // curves that are switched off
 let sort = null;
+let recording = null;      // what is shown instead of a hub
 
 // ---- curves ----
 
@@ -58,10 +59,10 @@ class Chart {
     new ResizeObserver(() => this.redraw()).observe(c);
     c.addEventListener("pointerdown", e => { this.drag = e.clientX; c.setPointerCapture(e.pointerId); });
     c.addEventListener("pointerup", () => { this.drag = null; });
-    c.addEventListener("pointerleave", () => { this.at = null; this.redraw(); });
+    c.addEventListener("pointerleave", () => { this.at = null; this.point(); });
     c.addEventListener("pointermove", e => {
       if (this.drag != null) { this.pan((this.drag - e.clientX) / c.clientWidth); this.drag = e.clientX; }
-      this.at = e.offsetX; this.redraw();
+      this.at = e.offsetX; this.point();
     });
     c.addEventListener("wheel", e => {
       if (!e.ctrlKey && !e.shiftKey && Math.abs(e.deltaY) > Math.abs(e.deltaX)) return;
@@ -89,7 +90,9 @@ class Chart {
     this.redrawAll();
   }
   redrawAll() { for (const chart of this.view.charts) chart.redraw(); }
-  redraw() {
+  redraw() { this.stale = true; this.point(); }
+  // What lies above the curves: these are drawn anew only where they changed.
+  point() {
     if (this.due) return;
     this.due = true;
     requestAnimationFrame(() => { this.due = false; this.paint(); });
@@ -122,14 +125,39 @@ class Chart {
     }
     return from < to ? [from, to] : [0, Math.max(1, to)];
   }
-  // Of a thousand points in a pixel none is drawn twice: the places that are seen.
   paint() {
-    const c = this.canvas, w = c.clientWidth, h = c.clientHeight, dpr = devicePixelRatio || 1;
+    const c = this.canvas, w = c.clientWidth, g = c.getContext("2d");
     if (!w) return;
+    if (this.stale) { this.stale = false; this.over = this.paintCurves(g); this.kept = null; }
+    if (!this.over) return;
+    const marked = recording && this.over.inTime, crossed = this.at != null && this.drag == null && this.at > 48;
+    if (!this.kept && !marked && !crossed) return;
+    if (this.kept) {
+      g.setTransform(1, 0, 0, 1, 0, 0); g.clearRect(0, 0, c.width, c.height); g.drawImage(this.kept, 0, 0);
+    } else {
+      this.kept = make("canvas"); this.kept.width = c.width; this.kept.height = c.height;
+      this.kept.getContext("2d").drawImage(c, 0, 0);
+    }
+    const { seen, v, px, py, left, right, top, low, inTime, dpr } = this.over;
+    g.save();
+    g.setTransform(dpr, 0, 0, dpr, 0, 0);
+    g.beginPath(); g.rect(left, 0, right - left, low + 22); g.clip();
+    if (marked) {
+      const x = px(now.elapsed);
+      g.lineWidth = 2; g.strokeStyle = colour("accent");
+      g.beginPath(); g.moveTo(x, top); g.lineTo(x, low); g.stroke();
+    }
+    g.lineWidth = 1;
+    if (crossed) this.cross(g, seen, v, px, py, left, right, top, low, inTime);
+    g.restore();
+  }
+  // Of a thousand points in a pixel none is drawn twice: the places that are seen.
+  paintCurves(g) {
+    const c = this.canvas, w = c.clientWidth, h = c.clientHeight, dpr = devicePixelRatio || 1;
     if (c.width !== Math.round(w * dpr) || c.height !== Math.round(h * dpr)) {
       c.width = Math.round(w * dpr); c.height = Math.round(h * dpr);
     }
-    const g = c.getContext("2d"), v = this.view, left = 48, right = w - 8, top = 8, low = h - 22;
+    const v = this.view, left = 48, right = w - 8, top = 8, low = h - 22;
     g.setTransform(dpr, 0, 0, dpr, 0, 0);
     g.clearRect(0, 0, w, h);
     g.font = "11px system-ui,sans-serif";
@@ -169,7 +197,7 @@ class Chart {
     g.textAlign = "center"; g.textBaseline = "top";
     const inTime = this.options.time();
     for (const x of ticks(v.from, v.to, Math.max(2, Math.floor(w / 110)), inTime))
-      g.fillText(inTime ? span(x).replace(" 0 s", "").replace(".0 s", " s").replace(/^0 s$/, "0") : figure(x), px(x), low + 6);
+      g.fillText(inTime ? span(x).replace(" 0 s", "").replace(".0 s", " s").replace(/^0 s$/, "0") : figure(x), Math.min(px(x), right - 26), low + 6);
     g.save(); g.beginPath(); g.rect(left, 0, right - left, h); g.clip();
     const level = (y, name) => {
       g.setLineDash([6, 5]); g.strokeStyle = colour("quiet"); g.beginPath();
@@ -178,7 +206,8 @@ class Chart {
     };
     for (const m of marks) level(m.y, m.name);
     if (this.options.goal && known(this.options.goal())) level(this.options.goal(), "goal");
-    g.lineJoin = "round";
+    g.lineJoin = seen.length > 8 ? "bevel" : "round";
+    const close = seen.length > 8 ? 1.5 : .5;
     for (const k of seen) {
       g.strokeStyle = k.colour; g.lineWidth = k.wide ? 2.6 : 1.3; g.globalAlpha = k.wide ? 1 : .85;
       g.beginPath();
@@ -188,15 +217,15 @@ class Chart {
         const y = k.y[i];
         if (y === null || y !== y) { if (!k.holds) on = false; continue; }
         const X = px(k.x[i]);
-        if (on && X - last < .5 && i + 1 < to) continue;
+        if (on && X - last < close && i + 1 < to) continue;
         on ? g.lineTo(X, py(y)) : g.moveTo(X, py(y));
         on = true; last = X;
       }
       g.stroke();
     }
     g.globalAlpha = 1;
-    if (this.at != null && this.drag == null && this.at > left) this.cross(g, seen, v, px, py, left, right, top, low, inTime);
     g.restore();
+    return { seen, v, px, py, left, right, top, low, inTime, dpr };
   }
   cross(g, seen, v, px, py, left, right, top, low, inTime) {
     const x = v.from + (this.at - left) / (right - left) * (v.to - v.from);
@@ -268,7 +297,11 @@ function addPoint(s) {
   const t = course.seconds, last = t.length ? t[t.length - 1] : -1;
   if (s.elapsed - last < Math.max(.9, course.interval * .5)) return;
   if (t.length > 1300) return fetchCourse();
-  const before = t.length;
+  pushPoint(s);
+  showCurves();
+}
+function pushPoint(s) {
+  const t = course.seconds, before = t.length;
   t.push(s.elapsed);
   course.centre.loss.push(s.loss);
   s.nodes.slice(0, s.most_nodes).forEach((node, i) => {
@@ -282,7 +315,7 @@ function addPoint(s) {
     c.loss.push(node.gone ? null : node.loss); c.lag.push(node.gone ? null : node.lag);
     c.up.push(r.up || 0); c.down.push(r.down || 0);
   });
-  showCurves();
+  for (const c of course.nodes) for (const key in c) if (key !== "name" && c[key].length === before) c[key].push(null);
 }
 let fetching = false;
 async function fetchCourse() {
@@ -582,11 +615,68 @@ setInterval(() => {
   const quiet = (performance.now() - heard) / 1000;
   if (heard && quiet > 3 && $("live").className === "on") live("off", "no news for " + span(quiet));
 }, 500);
+
+// ---- a recording: all of it is here, and the slider says when ----
+
+function ratesBetween(a, b) {
+  const dt = b.elapsed - a.elapsed, before = new Map(a.nodes.map(n => [n.name, n]));
+  return new Map(b.nodes.map(n => {
+    const m = before.get(n.name) || n;
+    return [n.name, { up: dt > 0 ? Math.max(0, n.up_bytes - m.up_bytes) / dt : 0, down: dt > 0 ? Math.max(0, n.down_bytes - m.down_bytes) / dt : 0 }];
+  }));
+}
+function setRates(i) {
+  const all = recording.statuses;
+  rates.clear();
+  for (const [name, r] of ratesBetween(all[Math.max(0, i - 1)], all[i])) rates.set(name, r);
+}
+function showAt(i, soon) {
+  const s = now = recording.statuses[i], notes = recording.notes;
+  let told = notes.length;
+  while (told && notes[told - 1].elapsed > s.elapsed) told--;
+  setRates(i);
+  $("at-time").textContent = span(s.elapsed) + " of " + span(recording.statuses[recording.statuses.length - 1].elapsed);
+  $("at").setAttribute("aria-valuetext", span(s.elapsed));
+  showStar(s);
+  for (const c of charts) c.point();
+  clearTimeout(recording.timer);
+  if (soon && performance.now() - recording.shown < 250) recording.timer = setTimeout(() => showWords(s, told), 120);
+  else showWords(s, told);
+}
+// Figures, which nobody reads while they fly past.
+function showWords(s, told) {
+  recording.shown = performance.now();
+  showFacts(s); showHints(s); showNodes(s); showFates(s);
+  if (told !== recording.told) {
+    recording.told = told;
+    seen.clear(); $("events").replaceChildren();
+    for (let k = Math.max(0, told - 60); k < told; k++) addEvent(k, recording.notes[k]);
+  }
+}
+function openRecording(r) {
+  const all = r.statuses;
+  recording = r;
+  document.body.classList.add("recorded");
+  live("on", "a recording");
+  course = { interval: 1, boot: all[0].boot, seconds: [], centre: { loss: [] }, nodes: [] };
+  all.forEach((s, i) => { setRates(i); pushPoint(s); });
+  $("film").hidden = false;
+  $("at").max = all.length - 1;
+  $("at").value = all.length - 1;
+  showAt(all.length - 1); showCurves();
+}
+let sliding = false;
+$("at").addEventListener("input", () => {
+  if (sliding) return;
+  sliding = true;
+  requestAnimationFrame(() => { sliding = false; showAt(+$("at").value, true); });
+});
 async function begin() {
   try {
-    const r = await fetch("/healthz"), s = await fetch("/status");
+    const r = await fetch("/healthz"), recorded = (await r.text()).includes("recording"), s = await fetch("/status");
     $("login").hidden = s.status !== 401;
     if (s.status === 401) return live("off", "needs a token");
+    if (recorded) return openRecording(await (await fetch("/api/v1/recording")).json());
     if (r) follow();
   } catch { live("off", "the hub does not answer; trying again"); setTimeout(begin, 1000); }
 }
@@ -635,6 +725,6 @@ for (const b of document.querySelectorAll("[data-axis]")) b.addEventListener("cl
   groups.loss.all = true;
   showCurves();
 });
-matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => { colours = {}; starNames = ""; rows.clear(); $("rows").replaceChildren(); if (now) take(now); for (const c of charts) { c.names = ""; } showCurves(); });
+matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => { colours = {}; starNames = ""; rows.clear(); $("rows").replaceChildren(); if (recording) showAt(+$("at").value); else if (now) take(now); for (const c of charts) { c.names = ""; } showCurves(); });
 showHead();
 begin();

@@ -10,6 +10,7 @@
 
 #include "codec/codec.h"
 #include "core/quote.h"
+#include "hub/page/timeline.h"
 
 enum { EXTRA_BYTES = 8 * 1024 };
 
@@ -49,14 +50,14 @@ static double limit(uint64_t bytes)
 }
 
 /* What the page shows and ctl does not. */
-static void add_extra(const struct web *web, struct text *out)
+static void add_extra(const struct status_source *source, struct text *out)
 {
     static const char *const kinds[] = {NULL, "loss", "accuracy"};
-    const struct snapshot *now = web->now;
-    const struct goal *goal = &web->config.goal;
-    const struct table_head *head = web->config.head;
+    const struct snapshot *now = source->now;
+    const struct goal *goal = &source->goal;
+    const struct table_head *head = source->head;
 
-    text_add(out, ",\"boot\":%" PRIu64, web->stream.boot);
+    text_add(out, ",\"boot\":%" PRIu64, source->boot);
     add_words(out, "release", STAR_VERSION);
     add_words(out, "title", head->title);
     add_words(out, "model", head->model);
@@ -67,7 +68,7 @@ static void add_extra(const struct web *web, struct text *out)
     add_words(out, "codec_down", codecs[now->view.codec_down].name);
     add_words(out, "goal_of", kinds[goal->kind]);
     add_number(out, "goal", goal->kind ? goal->value : NAN);
-    add_number(out, "first_loss", web->first_loss);
+    add_number(out, "first_loss", source->first_loss);
     add_number(out, "saved",
                now->saved ? (double)now->saved / (double)SECOND : NAN);
     add_number(out, "up_limit", limit(now->view.up_limit));
@@ -80,10 +81,11 @@ size_t status_room(unsigned nodes)
     return TABLE_REST_BYTES + (size_t)nodes * TABLE_NODE_BYTES + EXTRA_BYTES;
 }
 
-void status_write(const struct web *web, unsigned nodes, struct text *out)
+void status_write(const struct status_source *source, unsigned nodes,
+                  struct text *out)
 {
-    const struct snapshot *now = web->now;
-    const struct table table = {web->config.head, &now->view, now->elapsed,
+    const struct snapshot *now = source->now;
+    const struct table table = {source->head, &now->view, now->elapsed,
                                 now->wall};
     const struct table_process process = {now->uploads,  resident_bytes(),
                                           now->pool,     now->notes,
@@ -93,6 +95,6 @@ void status_write(const struct web *web, unsigned nodes, struct text *out)
     while (out->length && (out->bytes[out->length - 1] == '\n' ||
                            out->bytes[out->length - 1] == '}'))
         out->bytes[--out->length] = '\0';
-    add_extra(web, out);
+    add_extra(source, out);
     text_add(out, "}\n");
 }

@@ -3,12 +3,22 @@
 #ifndef HUB_PAGE_STATUS_H
 #define HUB_PAGE_STATUS_H
 
+#include "core/goal.h"
 #include "core/text.h"
-#include "hub/page/visit.h"
+#include "hub/page/feed.h"
+
+struct status_source {
+    const struct snapshot *now;
+    const struct table_head *head;
+    struct goal goal;
+    double first_loss; /* of a centre; NAN: none was scored yet */
+    uint64_t boot;     /* of the server */
+};
 
 /* Bytes that are enough for so many nodes. */
 size_t status_room(unsigned nodes);
 /* With at most so many of the nodes. */
-void status_write(const struct web *web, unsigned nodes, struct text *out);
+void status_write(const struct status_source *source, unsigned nodes,
+                  struct text *out);
 
 #endif

@@ -229,6 +229,11 @@ static enum MHD_Result answer(struct web *web, struct visitor *visitor)
 {
     struct answer made;
 
+    if (web->config.course && visitor->ruling.route != ROUTE_PAGE &&
+        visitor->ruling.route != ROUTE_SESSION) {
+        answer_recorded(web->config.course, visitor->ruling.route, &made);
+        return send_answer(visitor, &made);
+    }
     switch (visitor->ruling.route) {
     case ROUTE_PAGE:
         return send_page(visitor);
@@ -251,6 +256,9 @@ static enum MHD_Result answer(struct web *web, struct visitor *visitor)
         return send_events(visitor);
     case ROUTE_COURSE:
         answer_course(web, &made);
+        break;
+    case ROUTE_RECORDING:
+        answer_words(&made, 404, "this is a hub: it is no recording");
         break;
     case ROUTE_SESSION:
         return send_session(web, visitor);

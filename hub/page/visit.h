@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "hub/page/request.h"
+#include "hub/page/status.h"
 #include "hub/page/stream.h"
 #include "hub/page/timeline.h"
 #include "hub/page/web.h"
@@ -60,6 +61,13 @@ struct web {
     double first_loss;          /* of a centre; NAN: none was scored yet */
     struct visitor visitors[WEB_VISITORS];
 };
+
+/* What /status is made of, once there is a snapshot. */
+static inline struct status_source web_status(const struct web *web)
+{
+    return (struct status_source){web->now, web->config.head, web->config.goal,
+                                  web->first_loss, web->stream.boot};
+}
 
 /* What libmicrohttpd calls: a connection comes or goes; a request comes, piece
  * by piece; it is over. */

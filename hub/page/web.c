@@ -118,6 +118,7 @@ static void tell(struct web *web, nanos now)
     nanos span = now - web->told;
     unsigned nodes;
     char *bytes;
+    struct status_source source = web_status(web);
     struct text text;
 
     if (!web->now || !follow_count(web) ||
@@ -129,7 +130,7 @@ static void tell(struct web *web, nanos now)
     if (!bytes)
         return;
     text_init(&text, bytes, status_room(nodes));
-    status_write(web, nodes, &text);
+    status_write(&source, nodes, &text);
     stream_add(&web->stream, frame_of("status", bytes, text.length));
     free(bytes);
     web->told = web->said = now;

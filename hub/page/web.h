@@ -14,6 +14,7 @@
 #include "core/endpoint.h"
 #include "core/goal.h"
 #include "core/status.h"
+#include "hub/page/course_file.h"
 #include "hub/page/feed.h"
 #include "hub/page/token.h"
 #include "report/table.h"
@@ -43,6 +44,8 @@ struct web_config {
     struct goal goal;
     web_order *order;
     void *owner; /* outlives it, too */
+    /* Outlives it, too. Not NULL: no hub is shown but this course. */
+    const struct course_reader *course;
 };
 
 struct web;

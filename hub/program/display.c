@@ -214,6 +214,7 @@ static void say_next(const struct options *options, const struct hub_view *view)
     if (!view->stopping && view->reached)
         next.given.goal = OPTION_DEFAULT;
     next.given.report = next.given.record = next.given.journal = OPTION_DEFAULT;
+    next.given.course = OPTION_DEFAULT;
     next.given.directory = OPTION_ARGUMENT;
     text_init(&line, bytes, sizeof bytes);
     if (getcwd(folder, sizeof folder)) {
@@ -236,6 +237,7 @@ static void say_where(const struct options *options, bool reported,
     say_name("report", reported ? options->report : "");
     say_name("record", options->record);
     say_name("journal", options->journal);
+    say_name("course", options->course);
     say_name("curves", options->tensorboard);
     if (model)
         say_next(options, view);

@@ -76,6 +76,18 @@ static void say_why_not(struct display *display, const struct why *why)
     display_note(display, net_now(), &note);
 }
 
+static void open_course(struct hub_page *page, const struct options *options,
+                        struct display *display)
+{
+    const struct spool_complaint complaint = {display_complain, display};
+    struct why why = {""};
+
+    if (options->course[0] &&
+        course_writer_open(options->course, &display->head, options->goal,
+                           complaint, &page->course, &why) != STATUS_OK)
+        display_complain(display, why.text);
+}
+
 void hub_page_open(struct hub_page *page, const struct options *options,
                    struct display *display, struct net *net)
 {
@@ -89,6 +101,7 @@ void hub_page_open(struct hub_page *page, const struct options *options,
     struct why why = {""};
     enum status status;
 
+    open_course(page, options, display);
     if (options->no_page)
         return;
     status = web_open(&config, &page->web, &why);
@@ -103,6 +116,7 @@ void hub_page_open(struct hub_page *page, const struct options *options,
 
 void hub_page_close(struct hub_page *page)
 {
+    course_writer_close(&page->course);
     web_close(&page->web);
     token_forget(&page->token);
 }
@@ -114,7 +128,10 @@ void hub_page_note(struct hub_page *page, const struct display *display,
 
     if (note->kind == NOTE_SAVED)
         page->saved = display->wall + elapsed;
-    if (page->web && note_level(note->kind) != LEVEL_DEBUG)
+    if (note_level(note->kind) == LEVEL_DEBUG)
+        return;
+    course_writer_note(page->course, elapsed, display->wall + elapsed, note);
+    if (page->web)
         feed_note(web_feed(page->web), elapsed, display->wall + elapsed, note);
 }
 
@@ -141,7 +158,8 @@ void hub_page_tick(struct hub_page *page, const struct page_sources *sources,
     static struct snapshot snapshot;
     struct display *display = sources->display;
 
-    if (!page->web || (now - page->told < TELL_EVERY && !view->ended))
+    if ((!page->web && !page->course) ||
+        (now - page->told < TELL_EVERY && !view->ended))
         return;
     page->told = now;
     if (now - page->counted >= COUNT_EVERY) {
@@ -157,5 +175,8 @@ void hub_page_tick(struct hub_page *page, const struct page_sources *sources,
     memcpy(snapshot.notes, display->logger.notes, sizeof snapshot.notes);
     count_refusals(sources->net, &snapshot);
     snapshot.stalled = net_stalled(sources->net, now);
-    (void)feed_publish(web_feed(page->web), &snapshot);
+    if (page->web)
+        (void)feed_publish(web_feed(page->web), &snapshot);
+    if (view->ended || course_writer_due(page->course, snapshot.elapsed))
+        course_writer_look(page->course, &snapshot);
 }

@@ -19,7 +19,8 @@ struct page_sources {
 };
 
 struct hub_page {
-    struct web *web; /* NULL: there is none */
+    struct web *web;              /* NULL: there is none */
+    struct course_writer *course; /* NULL: none is written */
     struct token token;
     nanos told;    /* when it was last told of everything */
     nanos counted; /* and of the uploads */

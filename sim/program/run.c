@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/score.h"
+#include "hub/page/course_file.h"
 #include "policies/pages.h"
 #include "record/record.h"
 #include "report/report.h"
@@ -25,6 +26,9 @@ struct run {
     const struct scenario *scenario;
     struct course *course;
     struct record *record;
+    struct course_writer *writer;
+    struct table_head head;
+    char policy[512], model[300], goal[64];
     char recording[VALUE_TEXT_BYTES + 16]; /* empty: none */
     struct hub_view view;
     struct timespec began;
@@ -63,6 +67,18 @@ static void say(struct run *run, nanos now)
     (void)fprintf(stderr, "\n");
 }
 
+static void write_course(struct run *run, nanos now)
+{
+    struct snapshot snapshot;
+
+    if (!course_writer_due(run->writer, now) && !run->view.ended)
+        return;
+    memset(&snapshot, 0, sizeof snapshot);
+    snapshot.view = run->view;
+    snapshot.now = snapshot.elapsed = snapshot.wall = now;
+    course_writer_look(run->writer, &snapshot);
+}
+
 static void on_look(void *of, struct world *world)
 {
     struct run *run = of;
@@ -71,7 +87,15 @@ static void on_look(void *of, struct world *world)
         return;
     hub_look(world_hub(world), world_now(world), &run->view);
     course_look(run->course, world_now(world), &run->view);
+    write_course(run, world_now(world));
     say(run, world_now(world));
+}
+
+static void take_note(struct run *run, nanos now, const struct note *note)
+{
+    course_note(run->course, now, note);
+    if (note_level(note->kind) != LEVEL_DEBUG)
+        course_writer_note(run->writer, now, now, note);
 }
 
 static void on_step(void *of, const struct world_step *step, nanos now)
@@ -83,7 +107,7 @@ static void on_step(void *of, const struct world_step *step, nanos now)
     record_step(run->record, step->event, step->effects);
     for (unsigned i = 0; i < step->effects->count; i++)
         if (step->effects->list[i].kind == EFFECT_NOTE)
-            course_note(run->course, now, &step->effects->list[i].note);
+            take_note(run, now, &step->effects->list[i].note);
 }
 
 /* ---- files ---- */
@@ -182,38 +206,46 @@ static nanos wall_now(void)
     return (nanos)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-static enum status make_report(const struct run *run, nanos elapsed,
-                               struct why *why)
+/* What is said of the run as a whole. */
+static void write_head(struct run *run)
 {
-    static char page[OPTIONS_PAGE_BYTES], policy[512], model[300], goal[64];
     const struct options *options = scenario_options(run->scenario);
-    struct setting settings[REPORT_SETTINGS];
-    struct table_head head = {
-        .title = "simulated star", .policy = options->policy, .rules = policy};
-    struct report report = {.head = &head,
-                            .view = &run->view,
-                            .course = run->course,
-                            .elapsed = elapsed,
-                            .wall = wall_now(),
-                            .goal = options->goal,
-                            .settings = settings};
     struct text text;
 
-    if (!options->report[0])
-        return STATUS_OK;
-    text_init(&text, policy, sizeof policy);
+    text_init(&text, run->policy, sizeof run->policy);
     policy_describe(&scenario_hub(run->scenario)->policy, &text);
-    text_init(&text, model, sizeof model);
+    text_init(&text, run->model, sizeof run->model);
     text_add(&text, "%s compute, ",
              compute_words[scenario_compute(run->scenario)].text);
     if (options->model[0])
         text_add(&text, "%s", options->model);
     else
         text_add(&text, "%.4g M parameters", (double)options->params / 1e6);
-    head.model = model;
-    text_init(&text, goal, sizeof goal);
+    text_init(&text, run->goal, sizeof run->goal);
     run_goal(options, &text);
-    head.goal = goal[0] ? goal : NULL;
+    run->head = (struct table_head){.title = "simulated star",
+                                    .model = run->model,
+                                    .policy = options->policy,
+                                    .rules = run->policy,
+                                    .goal = text.length ? run->goal : NULL};
+}
+
+static enum status make_report(const struct run *run, nanos elapsed,
+                               struct why *why)
+{
+    static char page[OPTIONS_PAGE_BYTES];
+    const struct options *options = scenario_options(run->scenario);
+    struct setting settings[REPORT_SETTINGS];
+    struct report report = {.head = &run->head,
+                            .view = &run->view,
+                            .course = run->course,
+                            .elapsed = elapsed,
+                            .wall = wall_now(),
+                            .goal = options->goal,
+                            .settings = settings};
+
+    if (!options->report[0])
+        return STATUS_OK;
     report.setting_count =
         report_settings(options, PROGRAM_SIM, page, settings);
     return report_write(&report, options->report, why);
@@ -313,6 +345,10 @@ static void on_end(void *of, const struct outcome *outcome)
 {
     struct run *run = of;
 
+    if (outcome->done && run->writer) {
+        run->view.ended = true;
+        write_course(run, (nanos)(outcome->time * 1e9));
+    }
     if (outcome->done)
         run->reported =
             make_report(run, (nanos)(outcome->time * 1e9), &run->why);
@@ -327,12 +363,18 @@ static enum status run_scenario(struct run *run, struct outcome *outcome,
                                              .interval = LOOK_EVERY,
                                              .look = on_look,
                                              .end = on_end};
+    const struct spool_complaint complaint = {.tell = complain, .of = NULL};
     enum status status = open_record(run, why);
 
+    write_head(run);
+    if (status == STATUS_OK && options->course[0])
+        status = course_writer_open(options->course, &run->head, options->goal,
+                                    complaint, &run->writer, why);
     if (status != STATUS_OK)
         return status;
     scenario_run(run->scenario, options->seed, &watcher, outcome);
     record_close(&run->record);
+    course_writer_close(&run->writer);
     if (!outcome->done)
         return because(why, STATUS_BUG, "%s", outcome->trouble);
     status = make_timeline(run, why);

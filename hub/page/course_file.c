@@ -1,0 +1,246 @@
+#include "hub/page/course_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/page/status.h"
+#include "hub/page/stream.h"
+#include "store/file.h"
+
+enum { PARTS = 300 /* of the run's time: a status each */, TOLD_BYTES = 4096 };
+
+struct course_writer {
+    struct spool *spool;
+    struct status_source source;
+    nanos next;
+    uint64_t notes;
+};
+
+/* ---- writing ---- */
+
+enum status course_writer_open(const char *path, const struct table_head *head,
+                               struct goal goal,
+                               struct spool_complaint complaint,
+                               struct course_writer **out, struct why *why)
+{
+    static const char begin[] = COURSE_FORMAT "\n";
+    struct course_writer *writer = calloc(1, sizeof *writer);
+    enum status status;
+
+    if (!writer)
+        return because(why, STATUS_NO_MEMORY, "no memory for %.80s", path);
+    writer->source =
+        (struct status_source){.head = head, .goal = goal, .first_loss = NAN};
+    status = spool_open(path, complaint, &writer->spool, why);
+    if (status != STATUS_OK) {
+        free(writer);
+        return status;
+    }
+    spool_write(writer->spool, begin, sizeof begin - 1);
+    spool_step(writer->spool);
+    *out = writer;
+    return STATUS_OK;
+}
+
+bool course_writer_due(const struct course_writer *writer, nanos elapsed)
+{
+    return writer && spool_works(writer->spool) && elapsed >= writer->next;
+}
+
+static void write_line(struct course_writer *writer, nanos elapsed,
+                       const char *what, const struct text *json)
+{
+    char begin[64];
+    struct text line;
+
+    text_init(&line, begin, sizeof begin);
+    text_add(&line, "%.3f %s ", (double)elapsed / (double)SECOND, what);
+    spool_write(writer->spool, begin, line.length);
+    spool_write(writer->spool, json->bytes, json->length);
+    if (!json->length || json->bytes[json->length - 1] != '\n')
+        spool_write(writer->spool, "\n", 1);
+    spool_step(writer->spool);
+}
+
+void course_writer_look(struct course_writer *writer,
+                        const struct snapshot *now)
+{
+    size_t room = status_room(now->view.count);
+    char *bytes = writer ? malloc(room) : NULL;
+    struct text text;
+
+    if (!bytes)
+        return;
+    if (isnan(writer->source.first_loss) && now->view.score < NO_SCORE)
+        writer->source.first_loss = now->view.score;
+    writer->source.now = now;
+    text_init(&text, bytes, room);
+    status_write(&writer->source, now->view.count, &text);
+    write_line(writer, now->elapsed, "status", &text);
+    free(bytes);
+    writer->next =
+        now->elapsed +
+        (now->elapsed / PARTS > SECOND ? now->elapsed / PARTS : SECOND);
+}
+
+void course_writer_note(struct course_writer *writer, nanos elapsed, nanos wall,
+                        const struct note *note)
+{
+    struct told_note told = {0, elapsed, wall, *note};
+    char bytes[TOLD_BYTES];
+    struct text text;
+
+    if (!writer)
+        return;
+    told.number = ++writer->notes;
+    text_init(&text, bytes, sizeof bytes);
+    note_write(&told, &text);
+    if (!text.cut)
+        write_line(writer, elapsed, "note", &text);
+}
+
+void course_writer_close(struct course_writer **reference)
+{
+    struct course_writer *writer = *reference;
+
+    *reference = NULL;
+    if (!writer)
+        return;
+    spool_close(&writer->spool);
+    free(writer);
+}
+
+/* ---- reading ---- */
+
+struct line {
+    double seconds;
+    bool note;
+    const char *json;
+    size_t size;
+};
+
+/* The line at *at, which goes on to the next one; false: there is none. A line
+ * that is neither status nor note is left out. */
+static bool next_line(const struct course_reader *reader, size_t *at,
+                      struct line *out)
+{
+    while (*at < reader->size) {
+        const char *begin = reader->text + *at;
+        const char *end = memchr(begin, '\n', reader->size - *at);
+        char *rest;
+
+        *at = (size_t)(end - reader->text) + 1;
+        out->seconds = strtod(begin, &rest);
+        out->note = strncmp(rest, " note {", 7) == 0;
+        if (rest == begin || !isfinite(out->seconds) || end[-1] != '}' ||
+            (!out->note && strncmp(rest, " status {", 9) != 0))
+            continue;
+        out->json = rest + (out->note ? 6 : 8);
+        out->size = (size_t)(end - out->json);
+        return true;
+    }
+    return false;
+}
+
+static enum status look_through(const char *path, struct course_reader *reader,
+                                struct why *why)
+{
+    struct line line;
+    size_t at = 0;
+
+    while (reader->size && reader->text[reader->size - 1] != '\n')
+        reader->size--; /* a line that breaks off */
+    if (reader->size < sizeof COURSE_FORMAT ||
+        memcmp(reader->text, COURSE_FORMAT "\n", sizeof COURSE_FORMAT) != 0)
+        return because(why, STATUS_MALFORMED,
+                       "%.80s is no course of a run, which starswitch-hub "
+                       "--course FILE and starswitch-sim run --course FILE "
+                       "write",
+                       path);
+    while (next_line(reader, &at, &line)) {
+        reader->seconds = line.seconds;
+        reader->notes += line.note;
+        if (!line.note) {
+            reader->last = line.json;
+            reader->last_size = line.size;
+        }
+    }
+    if (!reader->last)
+        return because(why, STATUS_MALFORMED,
+                       "%.80s: the run had not begun when this course ended",
+                       path);
+    return STATUS_OK;
+}
+
+enum status course_read(const char *path, struct course_reader *out,
+                        struct why *why)
+{
+    enum status status;
+
+    *out = (struct course_reader){.text = NULL};
+    status = file_read(path, SIZE_MAX, &out->text, &out->size, why);
+    if (status == STATUS_OK)
+        status = look_through(path, out, why);
+    if (status != STATUS_OK)
+        course_reader_free(out);
+    return status;
+}
+
+void course_reader_free(struct course_reader *reader)
+{
+    free(reader->text);
+    *reader = (struct course_reader){.text = NULL};
+}
+
+size_t course_reader_room(const struct course_reader *reader)
+{
+    return reader->size + 64;
+}
+
+static void add_json(struct text *out, const struct line *line)
+{
+    if (out->length && out->bytes[out->length - 1] != '[')
+        text_add_character(out, ',');
+
+    if (out->size - out->length <= line->size)
+        return;
+    memcpy(out->bytes + out->length, line->json, line->size);
+    out->length += line->size;
+    out->bytes[out->length] = '\0';
+}
+
+static void add_statuses(const struct course_reader *reader, struct text *out)
+{
+    double step = reader->seconds / COURSE_STATUSES, next = 0;
+    struct line line;
+    size_t at = 0;
+
+    while (next_line(reader, &at, &line)) {
+        if (line.note || (line.seconds < next && line.json != reader->last))
+            continue;
+        next = step * (floor(line.seconds / (step > 0 ? step : 1)) + 1);
+        add_json(out, &line);
+    }
+}
+
+void course_reader_write(const struct course_reader *reader, struct text *out)
+{
+    unsigned skipped =
+        reader->notes > COURSE_NOTES ? reader->notes - COURSE_NOTES : 0;
+    struct line line;
+    size_t at = 0;
+
+    text_add(out, "{\"statuses\":[");
+    add_statuses(reader, out);
+    text_add(out, "],\"notes\":[");
+    while (next_line(reader, &at, &line)) {
+        if (!line.note)
+            continue;
+        if (skipped)
+            skipped--;
+        else
+            add_json(out, &line);
+    }
+    text_add(out, "]}\n");
+}

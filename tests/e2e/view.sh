@@ -1,0 +1,47 @@
+#!/bin/sh
+# starswitch-sim view shows the course of a hub's run and of a simulated one on
+# the hub's own page: the slider goes back, by the keyboard too; nothing is
+# asked of anybody else; Ctrl-C ends it; what is no course is refused in words.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+browser=$(command -v chromium || command -v chromium-browser || true)
+[ "$browser" ] || failed "no chromium: tools/packages names it"
+at=127.0.0.1:$((port + 7))
+
+view() { # COURSE NODES NAME: that node is the first one
+    start view "$bin/starswitch-sim" view "$1" --listen "$at"
+    until_ 10 "the page is served" grep -q "http://$at/" "$here/view.out"
+    start look python3 tests/e2e/view.py "$browser" "$at" "$2" "$3"
+    ends look 0 90
+    cat "$here/look.out"
+    send INT view
+    ends view 0 10
+}
+
+hub h --policy mean --every 10 --delay 2 --no-page --course "$here/hub.course"
+as='<img src=x onerror=top.name=1>' node n1
+node n2
+until_ 20 "nodes train" at_least n2 applied 20
+send TERM h
+ends h 0 30
+[ "$(head -n 1 "$here/hub.course")" = "starswitch-course 1" ] ||
+    failed "a course does not begin with its format"
+# Whoever was killed leaves half a line.
+printf '9.9 status {"elapsed"' >>"$here/hub.course"
+view "$here/hub.course" 2 '<img src=x onerror=top.name=1>'
+
+"$bin/starswitch-sim" run --nodes 6 --iterations 1000 --every 20 --params 1M \
+    --step-time 100ms --course "$here/sim.course" >/dev/null
+view "$here/sim.course" 6 n1
+
+no_course() { # WORDS FILE
+    "$bin/starswitch-sim" view "$2" >"$here/no.out" 2>&1 &&
+        failed "$2 is shown"
+    grep -q "$1" "$here/no.out" || failed "no word of it: $(cat "$here/no.out")"
+}
+no_course "is no course of a run" "$data"
+echo "starswitch-course 1" >"$here/empty"
+no_course "had not begun" "$here/empty"
+no_course "/nowhere" /nowhere
