@@ -28,7 +28,7 @@ MEASURE = """new Promise(done => {
 ACTS = {
     "nothing": "() => {}",
     "panning the loss": "i => charts[0].pan(i % 120 < 60 ? .004 : -.004)",
-    "panning bandwidth and staleness": "i => charts[1].pan(i % 120 < 60 ? .004 : -.004)",
+    "panning the others": "i => charts[1].pan(i % 120 < 60 ? .004 : -.004)",
     "dragging the slider": "i => { const at = document.getElementById('at'); "
     "at.value = (i * 7) % (+at.max + 1); at.dispatchEvent(new Event('input')); }",
 }

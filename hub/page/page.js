@@ -211,15 +211,15 @@ class Chart {
     for (const k of seen) {
       g.strokeStyle = k.colour; g.lineWidth = k.wide ? 2.6 : 1.3; g.globalAlpha = k.wide ? 1 : .85;
       g.beginPath();
-      let on = false, last = -9;
+      let on = false, last = -9, height = 0;
       const to = Math.min(k.x.length, place(k.x, v.to) + 1);
       for (let i = Math.max(0, place(k.x, v.from) - 1); i < to; i++) {
         const y = k.y[i];
         if (y === null || y !== y) { if (!k.holds) on = false; continue; }
-        const X = px(k.x[i]);
-        if (on && X - last < close && i + 1 < to) continue;
-        on ? g.lineTo(X, py(y)) : g.moveTo(X, py(y));
-        on = true; last = X;
+        const X = px(k.x[i]), Y = py(y);
+        if (on && i + 1 < to && X - last < (Math.abs(Y - height) < 1 ? close : .5)) continue;
+        on ? g.lineTo(X, Y) : g.moveTo(X, Y);
+        on = true; last = X; height = Y;
       }
       g.stroke();
     }
