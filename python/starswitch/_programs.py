@@ -6,6 +6,7 @@ import os
 from ctypes import CDLL
 from functools import cache
 from pathlib import Path
+from sysconfig import get_config_var
 
 from . import _library
 from .errors import StarswitchError, VersionMismatch
@@ -26,15 +27,14 @@ def _places(setting: str, folder: str) -> list[Path]:
     return places
 
 
-def _find(name: str, setting: str, folder: str, system: list[str]) -> str:
+def _find(name: str, setting: str, folder: str, system: list[Path]) -> str:
     tried = []
     for place in _places(setting, folder):
         file = place if place.is_file() else place / name
         if file.is_file():
             return str(file)
         tried.append(str(file))
-    for directory in system:
-        file = Path(directory, name)
+    for file in system:
         if file.is_file():
             return str(file)
         tried.append(str(file))
@@ -46,14 +46,18 @@ def _find(name: str, setting: str, folder: str, system: list[str]) -> str:
 
 def library_path() -> str:
     """The file of libstarswitch. StarswitchError: there is none."""
-    system = ["/usr/local/lib", "/usr/lib"]
+    # What programs run with; the name without a number is for building them.
+    name = f"libstarswitch.so.{_library.STAR_ABI}"
+    debian = f"/usr/lib/{get_config_var('MULTIARCH')}"
+    system = [Path(each, name) for each in ("/usr/local/lib", "/usr/lib", debian)]
     return _find("libstarswitch.so", "STARSWITCH_LIBRARY", "lib", system)
 
 
 def program_path(name: str) -> str:
     """The file of `starswitch-hub`, `-node` or `-sim`. StarswitchError: there is
     none."""
-    system = os.environ.get("PATH", "").split(os.pathsep)
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    system = [Path(each, name) for each in folders]
     return _find(name, "STARSWITCH_PROGRAMS", "bin", system)
 
 
