@@ -170,6 +170,8 @@ deb: ## Debian packages, in build/deb: apt install build/deb/*.deb
 	@tools/deb $(BUILD) $(VERSION)
 deb-check: deb ## install, use, upgrade, purge them in a bare Debian
 	@tests/packages/debian.sh $(BUILD)/deb
+container-check: deb-check ## what packaging/Containerfile makes, in a bare Debian
+	@tests/packages/container.sh $(BUILD)/deb
 
 deps: ## install what building needs from Debian's packages
 	@tools/install build
@@ -372,7 +374,7 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all attack deb deb-check examples install uninstall deps demo demo-python \
+.PHONY: all attack deb deb-check container-check examples install uninstall deps demo demo-python \
 	check check-c test python-check python-step python-venv \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
