@@ -170,7 +170,7 @@ deb: ## Debian packages, in build/deb: apt install build/deb/*.deb
 	@tools/deb $(BUILD) $(VERSION)
 deb-check: deb ## install, use, upgrade, purge them in a bare Debian
 	@tests/packages/debian.sh $(BUILD)/deb
-container-check: deb-check ## what packaging/Containerfile makes, in a bare Debian
+container-check: deb-check ## the image and the manifests, in a bare Debian
 	@tests/packages/container.sh $(BUILD)/deb
 
 deps: ## install what building needs from Debian's packages

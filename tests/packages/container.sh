@@ -58,6 +58,7 @@ run() {
     shift
     # shellcheck disable=SC2046
     start "$name" chroot "$root" env -i PATH=/usr/bin:/bin $(lines ENV) \
+        ${within:-} \
         setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups \
         --no-new-privs sh -c "cd $(lines WORKDIR) && exec $(list ENTRYPOINT) \
             $*"
@@ -86,3 +87,51 @@ ends hub 0 30
 send TERM node
 ends node 0 30
 echo "SIGTERM saves and ends hub and node within 30 s"
+
+# ---- the same as Kubernetes runs it: arguments and probes of the manifest ----
+
+of_manifest() { # KIND PATH: words for a shell, of a container
+    python3 - "$@" <<'END'
+import shlex, sys, yaml
+for each in yaml.safe_load_all(open("packaging/kubernetes/starswitch.yaml")):
+    if each["kind"] == sys.argv[1]:
+        found = each["spec"]["template"]["spec"]["containers"][0]
+        for name in sys.argv[2].split("."):
+            found = found[name]
+        print(shlex.join(found))
+END
+}
+probe() { # NAME: it is content
+    eval "set -- $(of_manifest StatefulSet "$1.exec.command")"
+    chroot "$root" "$@" 2>/dev/null
+}
+
+pictures=/usr/share/datasets/fashion-mnist
+python3 -c 'import yaml' 2>/dev/null || skip "the manifest needs python3-yaml"
+[ -d "$pictures" ] || skip "the manifest's node needs dataset-fashion-mnist"
+ip link add pod type veth peer name other
+ip address add 10.99.0.1/24 dev pod
+ip link set pod up && ip link set other up
+echo "10.99.0.1 starswitch-hub" >>"$root/etc/hosts"
+cp -rL "$pictures" "$root/data"
+
+for name in startup readiness liveness; do
+    ! probe "${name}Probe" || failed "$name is content without a hub"
+done
+# shellcheck disable=SC2046
+run pod $(of_manifest StatefulSet args)
+for name in startup readiness liveness; do
+    until_ 20 "the probe of $name" probe "${name}Probe"
+done
+install -D -m 440 -g "${user#*:}" \
+    "$root/var/lib/starswitch/run/keys/invitation" \
+    "$root/run/starswitch/starswitch-node.key"
+within="CREDENTIALS_DIRECTORY=/run/starswitch"
+# shellcheck disable=SC2046
+run job $(of_manifest Job args)
+goes_on 60 job
+send TERM job
+ends job 0 60
+send TERM pod
+ends pod 0 120
+echo "the manifest's hub and node: probes answer, the node is let in, both end"
