@@ -96,11 +96,14 @@ enum pacer_act agenda_due(struct agenda *agenda, uint64_t *exchange)
 }
 
 /* How far averages go to what comes: all the way, without a delay; else what
- * the node has seen in those d iterations counts, too. */
+ * the node has seen in those d iterations counts, too. Where it is the only
+ * node, that is all there is: what comes is its own, of d iterations ago. */
 static double share_of(const struct msg_local_tune *schedule)
 {
     double every = (double)schedule->every, delay = (double)schedule->delay;
 
+    if (schedule->shards == 1)
+        return 0;
     return every > 0 ? every / (every + delay) : 1;
 }
 
