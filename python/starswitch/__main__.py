@@ -17,6 +17,13 @@ PROGRAMS = {
     "node": "trains a built-in model, or a trainer of yours",
     "sim": "finds out beforehand what it will bring, in virtual time",
 }
+# Commands of a program that need not be known to be its.
+SHORT = {
+    "doctor": ("node", "looks for what is wrong between this PC and a hub"),
+    "plan": ("hub", "says which k, d and codec a network allows, before a run"),
+    "top": ("hub", "shows a running hub's nodes in this terminal"),
+    "logs": ("hub", "shows a node's last lines, from a running hub"),
+}
 # Each a module with main(arguments) -> exit code, and its line of help.
 COMMANDS = {
     "demo": ("._demo", "a hub and four nodes learn something small, here"),
@@ -27,6 +34,7 @@ COMMANDS = {
 def _usage() -> str:
     lines = ["usage: starswitch COMMAND ...", ""]
     lines += [f"  {name:<7} {text}" for name, text in PROGRAMS.items()]
+    lines += [f"  {name:<7} {text}" for name, (_, text) in SHORT.items()]
     lines += [f"  {name:<7} {text}" for name, (_, text) in _commands().items()]
     lines += ["", "`starswitch COMMAND --help` lists the options of each."]
     return "\n".join([*lines, "`starswitch --version` says which library it uses."])
@@ -70,6 +78,8 @@ def run(arguments: list[str]) -> int:
     try:
         if name in PROGRAMS:
             _become(name, rest)
+        if name in SHORT:
+            _become(SHORT[name][0], arguments)
         if name in _commands():
             code: int = import_module(COMMANDS[name][0], __package__).main(rest)
             return code

@@ -49,6 +49,7 @@ if grep -q NOTIFY_SOCKET "$root/usr/lib/libstarswitch.so"; then
     exit 1
 fi
 grep -q NOTIFY_SOCKET "$root/usr/bin/starswitch-hub"
+"$root/usr/bin/starswitch" hub --version
 
 cat >"$root/both.cc" <<'END_OF_CC'
 #include <starswitch.h>
