@@ -374,7 +374,8 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all attack deb deb-check container-check examples install uninstall deps demo demo-python \
+.PHONY: all attack deb deb-check container-check examples install uninstall \
+	deps demo demo-python \
 	check check-c test python-check python-step python-venv \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
