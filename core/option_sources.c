@@ -223,6 +223,18 @@ enum status options_parse_config_text(struct options *options,
     return STATUS_OK;
 }
 
+/* The Python package's, which programs that it starts have, too. */
+static bool is_of_python(const char *name)
+{
+    static const char *const all[] = {"DISABLE", "ELASTIC", "LIBRARY", "NODE",
+                                      "PROGRAMS"};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i], name) == 0)
+            return true;
+    return false;
+}
+
 enum status options_check_variable(const char *variable, struct why *why)
 {
     static const char prefix[] = "STARSWITCH_";
@@ -234,6 +246,8 @@ enum status options_check_variable(const char *variable, struct why *why)
     if (strncmp(variable, prefix, sizeof prefix - 1) != 0)
         return STATUS_OK;
     (void)snprintf(name, sizeof name, "%.*s", (int)length, variable);
+    if (is_of_python(name + sizeof prefix - 1))
+        return STATUS_OK;
     for (size_t i = 0; i < count; i++) {
         struct text text;
         unsigned distance;

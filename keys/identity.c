@@ -122,6 +122,23 @@ static enum status take_first_place(struct identity *identity, const char *host,
                : status;
 }
 
+enum status identity_check(const char *name, struct why *why)
+{
+    size_t length = name ? strlen(name) : 0;
+
+    if (length >= KEY_NAME_BYTES)
+        return because(why, STATUS_USAGE,
+                       "the name %.16s... has %zu bytes: %d at most", name,
+                       length, KEY_NAME_BYTES - 1);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
+            return because(why, STATUS_USAGE,
+                           "the name \"%.*s\" goes on with a control "
+                           "character: leave it out",
+                           (int)i, name);
+    return STATUS_OK;
+}
+
 void identity_open(const char *name, const char *kind, struct identity *out)
 {
     char host[KEY_NAME_BYTES];

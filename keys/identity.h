@@ -18,6 +18,9 @@ struct identity {
     struct why doubt; /* why it is another one each time; or "" */
 };
 
+/* USAGE: a name that somebody has chosen, and that would be cut, so that two
+ * might be one, or holds a control character. NULL is none. */
+enum status identity_check(const char *name, struct why *why) MUST_CHECK;
 /* `name` may be NULL or "". `kind` keeps those apart that one program may be at
  * once, such as "node". Always gives one. */
 void identity_open(const char *name, const char *kind, struct identity *out);

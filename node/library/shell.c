@@ -176,6 +176,10 @@ void shell_ready(struct shell *shell)
 enum status shell_init(struct shell *shell, const char *kind, const char *name,
                        struct why *why)
 {
+    enum status status = identity_check(name, why);
+
+    if (status != STATUS_OK)
+        return status;
     need_when_missing(wait_for_memory);
     shell->waits_seen = atomic_load(&waits);
     shell->pool = pool_new();

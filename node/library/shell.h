@@ -61,7 +61,8 @@ struct shell {
 
 /* Of a shell that is zeroed: locks. shell_free may follow. */
 void shell_ready(struct shell *shell);
-/* Memory, and a name: `kind` and `name` as in identity_open. NO_MEMORY. */
+/* Memory, and a name: `kind` and `name` as in identity_open. NO_MEMORY; USAGE:
+ * that is no name. */
 enum status shell_init(struct shell *shell, const char *kind, const char *name,
                        struct why *why) MUST_CHECK;
 /* Makes the connection of a machine, as the plan says. */

@@ -286,6 +286,7 @@ static void a_variable_that_is_nearly_one_of_ours_is_named(void)
 {
     CHECK_OK(options_check_variable("HOME=/root", &why));
     CHECK_OK(options_check_variable("STARSWITCH_EVERY=20", &why));
+    CHECK_OK(options_check_variable("STARSWITCH_LIBRARY=/x.so", &why));
     CHECK_OK(options_check_variable("STARSWITCH_OUTER_LR=0.5", &why));
     CHECK_STATUS(STATUS_CONFIG,
                  options_check_variable("STARSWITCH_EVRY=20", &why));

@@ -107,6 +107,25 @@ static void a_name_is_one_node_on_whatever_pc(void)
 }
 
 /* The PC went down while it was written. */
+static void a_name_is_whole_and_shows(void)
+{
+    char longest[KEY_NAME_BYTES + 1];
+    struct why why = {""};
+
+    memset(longest, 'n', sizeof longest);
+    longest[KEY_NAME_BYTES - 1] = 0;
+    CHECK_OK(identity_check(NULL, &why));
+    CHECK_OK(identity_check("", &why));
+    CHECK_OK(identity_check("b\xc3\xbcro <2>", &why));
+    CHECK_OK(identity_check(longest, &why));
+    longest[KEY_NAME_BYTES - 1] = 'n';
+    longest[KEY_NAME_BYTES] = 0;
+    CHECK_STATUS(STATUS_USAGE, identity_check(longest, &why));
+    CHECK_CONTAINS("has 40 bytes: 39 at most", why.text);
+    CHECK_STATUS(STATUS_USAGE, identity_check("pc\n1", &why));
+    CHECK_CONTAINS("\"pc\" goes on with a control", why.text);
+}
+
 static void a_file_that_was_cut_off_is_written_anew(void)
 {
     struct identity one, again;
@@ -147,6 +166,7 @@ void add_keys_identity_tests(CU_pSuite suite)
     TEST(two_on_one_pc_are_two_and_stay_so);
     TEST(two_pcs_are_two);
     TEST(a_name_is_one_node_on_whatever_pc);
+    TEST(a_name_is_whole_and_shows);
     TEST(a_file_that_was_cut_off_is_written_anew);
     TEST(where_nothing_can_be_kept_that_is_said);
 }
