@@ -144,19 +144,18 @@ struct star_event {
 /* All members but `size` may be 0 or NULL. The functions must not call the
  * link's. */
 struct star_options {
-    uint32_t size;   /* sizeof(struct star_options) */
-    int quiet;       /* not 0: without `log` nothing goes to stderr */
-    const char *hub; /* "host" or "host:port", or up to 8 with commas between
-                        them, of which the next is tried when one cannot be
-                        reached for 3 s; NULL: $STARSWITCH_HUB, or
-                        127.0.0.1:7541 */
-    const char
-        *name; /* A node that comes back under its name is the same
-                  node. NULL or "": the host's, with a number behind it
-                  for each further node of this user on this PC; a file
-                  in $XDG_STATE_HOME/starswitch (~/.local/state) keeps
-                  it apart from that of a PC of the same name; 39 bytes at
-                  most. With a key the node is its key, not its name. */
+    uint32_t size;    /* sizeof(struct star_options) */
+    int quiet;        /* not 0: without `log` nothing goes to stderr */
+    const char *hub;  /* "host" or "host:port", or up to 8 with commas between
+                         them, of which the next is tried when one cannot be
+                         reached for 3 s; NULL: $STARSWITCH_HUB, or
+                         127.0.0.1:7541 */
+    const char *name; /* A node that comes back under its name, of 39 bytes at
+                         most, is the same node. NULL or "": the host's, with a
+                         number for each further node of this user here; a file
+                         in $XDG_STATE_HOME/starswitch (~/.local/state) keeps
+                         it apart from that of a PC of the same name. With a
+                         key the node is its key, whatever its name. */
     /* Events as they happen, mostly from the link's thread. NULL: warnings and
      * errors go to stderr, unless `quiet`. Either way star_poll has them. */
     void (*log)(void *context, enum star_level level, const char *event,
