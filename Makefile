@@ -356,11 +356,13 @@ attack: all programs-for-checks ## hostile peers, long (ATTACK_TIME=1800)
 		tests/e2e/hostile_frames.sh
 	@STAR_BUILD=$(BUILD) tests/e2e/hostile_members.sh long
 
-convergence: ## how well it learns, in virtual time: docs/convergence.md
+convergence: ## how well it learns, in virtual time: convergence.md, untuned.md
 	@tools/install build demo
 	@$(MAKE) --no-print-directory -j$(JOBS) $(CONVERGENCE)
 	@$(CONVERGENCE) --folder $(BUILD)/convergence \
 		--output docs/convergence.md
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@PYTHONPATH=bench/python STAR_BUILD=$(BUILD) python3 -m untuned
 
 picture: demo ## README's picture and the page's: docs/demo.svg, page.svg
 	@tools/picture demo/report.html >docs/demo.svg
