@@ -7,15 +7,37 @@
  *
  * Shares are by samples, as in the round of all. Their sum is divided by what
  * it would be if all live nodes had offered like these, so that n of N move the
- * centre n/N as far; of all N, it is the same mean to the last bit. */
+ * centre n/N as far; of all N, it is the same mean to the last bit.
+ *
+ * `slack` is the quorum whose grace is what no node would otherwise use (the
+ * adaptive grace of Decoupled DiLoCo, 2604.21428). A node needs its result d of
+ * its iterations after its offer. Of these the exchange itself takes a part, T;
+ * the rest is slack, in which others may come without anybody's waiting for
+ * them. With t_quorum the time from the first offer to the quorum,
+ *
+ *     slack = d t_step - (t_quorum + T),  grace = gamma slack
+ *
+ * after the quorum. Here all of it is counted from the first offer, which is
+ * the one that is due first: the round closes gamma (d t_step - T) after it,
+ * but with a quorum at the earliest. With gamma = 1 the two are the same. As
+ * long as nothing has been measured, it is quorum's `grace`. */
 #include "policies/policy.h"
+
+/* Of slack: what has been measured may be a bit more the next time. */
+#define GAMMA 0.8
 
 static nanos longest(const struct gate_state *state)
 {
     return (nanos)(state->numbers->grace * (double)SECOND);
 }
 
-static int closes(const struct gate_state *state)
+static nanos longest_slack(const struct gate_state *state)
+{
+    return state->slack < 0 ? longest(state)
+                            : (nanos)(GAMMA * (double)state->slack);
+}
+
+static int closes_after(const struct gate_state *state, nanos grace)
 {
     double needed = state->numbers->quorum * state->live - 1e-9;
 
@@ -23,7 +45,17 @@ static int closes(const struct gate_state *state)
         return 0;
     if (state->offered >= state->live)
         return 1;
-    return state->offered >= needed && state->waited >= longest(state);
+    return state->offered >= needed && state->waited >= grace;
+}
+
+static int closes(const struct gate_state *state)
+{
+    return closes_after(state, longest(state));
+}
+
+static int closes_slack(const struct gate_state *state)
+{
+    return closes_after(state, longest_slack(state));
 }
 
 static double divisor(double total, unsigned count, unsigned live)
@@ -48,4 +80,15 @@ const struct gate_rule gate_quorum = {
     .share = share,
     .divisor = divisor,
     .longest = longest,
+};
+const struct gate_rule gate_slack = {
+    .name = "slack",
+    .doc = "As quorum; the grace period is what nodes do not wait for "
+           "results.",
+    .batch = true,
+    .partial = true,
+    .closes = closes_slack,
+    .share = share,
+    .divisor = divisor,
+    .longest = longest_slack,
 };

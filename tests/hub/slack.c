@@ -1,4 +1,4 @@
-/* The round that waits as long as nobody waits for it (policies/gate_slack.c).
+/* The round that waits as long as nobody waits for it (policies/gate_quorum.c).
  */
 #include "tests/check.h"
 #include "tests/hub/pair.h"
