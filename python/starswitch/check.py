@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -37,6 +37,7 @@ CODES = {"works": WORKS, "fails": FAILS}
 
 GRACE = 10.0  # seconds that a report may take after the time limit
 OTHERS = 1.0  # seconds that other processes of the script have to report, too
+LAST_WORDS = 5.0  # seconds that a script that ends by itself has to print why
 ENDS = (signal.SIGTERM, signal.SIGHUP)
 TAIL = 12  # lines of the script's output that are shown when it fails
 
@@ -229,6 +230,10 @@ def run(options: argparse.Namespace, args: list[str], text: Text) -> Run:
         )
         try:
             reports = await_reports(process, folder, options.time)
+            main = [one["reason"] for one in reports if one["main"]]
+            if "raised" in main or "exit" in main:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(LAST_WORDS)
             status = process.poll()
         finally:
             end(process)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import batch, offers, small_model, train, until, wait_offers
+from conftest import batch, offers, small_model, train, wait_offers
 from starswitch.local_sgd import DiLoCo, LocalSGD, Manager
 
 torch.set_num_threads(1)
@@ -53,7 +53,11 @@ def test_local_sgd_averages_parameters_every_so_many_steps(
         *("--init", "hub", "--codec-up", "raw", "--codec-down", "raw"),
     )
     models = [small_model(1) for _ in range(2)]
-    barrier = threading.Barrier(2)
+    links: list[Any] = []
+    both: list[bool] = []
+    barrier = threading.Barrier(
+        2, lambda: both.append(all(offers(link) for link in links))
+    )
 
     def one(i: int) -> None:
         optimizer = torch.optim.SGD(models[i].parameters(), lr=0.05)
@@ -61,9 +65,14 @@ def test_local_sgd_averages_parameters_every_so_many_steps(
         with face:
             assert face.link is not None
             face.link.wait_ready(20)
-            # Each step is that of all, until what they began with is exchanged.
-            until(lambda: train(models[i], optimizer, 1) and offers(face.link))
-            barrier.wait(20)
+            links.append(face.link)
+            # Step by step together, until both may offer: one that went on alone
+            # would wait, at its exchange, for the other.
+            for _ in range(2000):
+                barrier.wait(20)
+                if both[-1]:
+                    break
+                train(models[i], optimizer, 1, pause=0.01)
             train(models[i], optimizer, 60, first=1000 * i)
             while face.link.state().iteration % 5:
                 train(models[i], optimizer, 1)
