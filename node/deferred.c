@@ -78,7 +78,8 @@ void training_say(struct training *training, const struct msg *msg)
 
 /* A copy of what is to be offered; NULL: no memory. */
 static struct blob *copy(const struct training *training,
-                         const struct msg_local_offer *offer)
+                         const struct msg_local_offer *offer,
+                         const struct span *values)
 {
     size_t elements = training->agenda.inbox.elements;
     uint32_t chunk = training->agenda.pacer.schedule.chunk_elements;
@@ -88,20 +89,20 @@ static struct blob *copy(const struct training *training,
                  fragment_elements(part, elements, chunk) * sizeof(float));
 
     if (blob)
-        fragment_copy(part, elements, chunk, training->values,
-                      blob_floats(blob));
+        fragment_copy(part, elements, chunk, values, blob_floats(blob));
     return blob;
 }
 
 /* All of them, or none where there is no memory. */
-static void give(struct training *training)
+static void give(struct training *training, const struct span *values)
 {
     struct deferred *deferred = training->deferred;
     struct blob *blobs[PACER_FLIGHT + 1] = {NULL};
     unsigned made = 0;
 
     while (made < deferred->count &&
-           (blobs[made] = copy(training, &deferred->offers[made].local_offer)))
+           (blobs[made] =
+                copy(training, &deferred->offers[made].local_offer, values)))
         made++;
     if (made < deferred->count) {
         while (made > 0)
@@ -116,16 +117,17 @@ static void give(struct training *training)
     let_go(training);
 }
 
-bool training_give(struct training *training, uint64_t iteration)
+bool training_give(struct training *training, uint64_t iteration,
+                   const struct span *values)
 {
     struct deferred *deferred = training->deferred;
     bool fresh = deferred && iteration == training->agenda.pacer.iteration;
     bool awaited =
         training_awaits(training) && deferred->iteration == iteration;
 
-    if (fresh)
+    if (fresh && values == training->values)
         deferred->fresh = iteration;
     if (awaited)
-        give(training);
+        give(training, values);
     return awaited || fresh;
 }

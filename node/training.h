@@ -109,9 +109,11 @@ void training_offer(struct training *training, bool last);
  * begun meanwhile. They are to be given before a result of it is due, else it
  * is left out. */
 bool training_awaits(const struct training *training);
-/* `values` holds the parameters as they were when this iteration was done and
- * its results were applied. False: nobody waits for them, any more or yet. */
-bool training_give(struct training *training, uint64_t iteration);
+/* `values`, the owner's or others for this call, holds the parameters as they
+ * were when this iteration was done and its results were applied. False: nobody
+ * waits for them, any more or yet. */
+bool training_give(struct training *training, uint64_t iteration,
+                   const struct span *values);
 /* Tells the node something that is to come behind what was offered before. */
 void training_say(struct training *training, const struct msg *msg);
 /* Says goodbye once more, and waits for no offer. */

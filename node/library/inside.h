@@ -69,6 +69,10 @@ bool link_wait_a_moment(struct star_link *link, nanos until);
 /* Whether the program is to wait no longer. */
 bool link_is_hurried(const struct star_link *link);
 
+/* star_offer, from these values. */
+enum star_status link_give(struct star_link *link, uint64_t iteration,
+                           const struct span *values);
+
 /* tensors.c */
 /* Schema and spans of the tensors. USAGE: they cannot be right. */
 enum status link_describe(struct star_link *link,

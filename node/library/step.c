@@ -277,17 +277,16 @@ unsigned star_due(struct star_link *link)
     return due;
 }
 
-enum star_status star_offer(struct star_link *link, uint64_t iteration)
+enum star_status link_give(struct star_link *link, uint64_t iteration,
+                           const struct span *values)
 {
-    nanos begin = net_now(), waited = link ? link->training.waited : 0;
-    uint64_t before = link ? exchanges(link) : 0;
+    nanos begin = net_now(), waited = link->training.waited;
+    uint64_t before = exchanges(link);
     bool taken;
     nanos end;
 
-    if (!link)
-        return STAR_OK;
     (void)pthread_mutex_lock(&link->shell.lock);
-    taken = training_give(&link->training, iteration);
+    taken = training_give(&link->training, iteration, values);
     training_spend(&link->training, SPENT_COMPUTE, begin);
     if (taken && link->training.agenda.pacer.schedule.delay == 0)
         apply_due(link);
@@ -297,6 +296,11 @@ enum star_status star_offer(struct star_link *link, uint64_t iteration)
     (void)pthread_mutex_unlock(&link->shell.lock);
     was_inside(link, end - begin - (link->training.waited - waited), before);
     return taken ? STAR_OK : STAR_BAD_ARGUMENT;
+}
+
+enum star_status star_offer(struct star_link *link, uint64_t iteration)
+{
+    return link ? link_give(link, iteration, link->values) : STAR_OK;
 }
 
 int star_wants_gradient(struct star_link *link)

@@ -440,6 +440,16 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
             c_size_t,
         ],
     ),
+    "star_offer_pieces": (
+        c_int,
+        [
+            POINTER(star_link),
+            c_uint64,
+            POINTER(POINTER(c_float)),
+            POINTER(c_uint64),
+            c_size_t,
+        ],
+    ),
     "star_group_join": (
         c_int,
         [

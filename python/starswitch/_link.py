@@ -27,6 +27,7 @@ from ctypes import (
     addressof,
     byref,
     c_float,
+    c_uint64,
     cast,
     create_string_buffer,
     sizeof,
@@ -137,10 +138,12 @@ class Parameters(Protocol):
 
 def _extra(parameters: Parameters | None, name: str, without: Any) -> Any:
     """What Parameters may have beyond the protocol: fingerprint(), the hash of
-    what is not exchanged and must be the same on all nodes; state_dict() and
-    load_state_dict(), what they hold beyond the tensors; late_skips(), the steps
-    that turned out to be none. Where tensors are of the kind STAR_LARGEST they
-    have raise_to(values, first, count), too: as change, but x = max(x, v)."""
+    what is not exchanged and must be the same on all nodes; pieces(), addresses
+    and lengths of the tensors, in order, while C may read them as they lie, else
+    None; state_dict() and load_state_dict(), what they hold beyond the tensors;
+    late_skips(), the steps that turned out to be none. Where tensors are of the
+    kind STAR_LARGEST they have raise_to(values, first, count), too: as change, but
+    x = max(x, v)."""
     function = getattr(parameters, name, None)
     return without if function is None else function()
 
@@ -239,6 +242,15 @@ class _Pending(NamedTuple):
 
 _links: weakref.WeakValueDictionary[str | None, Link] = weakref.WeakValueDictionary()
 _held: set[Link] = set()
+
+
+def in_pieces(addresses: Any, lengths: Any) -> tuple[Any, Any, int]:
+    """Arrays of addresses and of lengths, as starswitch_pieces.h takes them."""
+    return (
+        cast(addresses.buffer_info()[0], POINTER(POINTER(c_float))),
+        cast(lengths.buffer_info()[0], POINTER(c_uint64)),
+        len(addresses),
+    )
 
 
 def _short(name: str) -> str:
@@ -822,6 +834,11 @@ class Link:
         if self._pending is None and (
             self._due(self._handle) & c.star_due.STAR_DUE_COPY
         ):
+            pieces = _extra(self._parameters, "pieces", None)
+            if pieces is not None:
+                offer = self._lib.star_offer_pieces
+                self._enter(offer, self._iteration, *in_pieces(*pieces))
+                return
             complete = self._parameters.begin_copy()
             if complete():
                 self._enter(self._lib.star_offer, self._iteration)

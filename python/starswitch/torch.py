@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, c_float, c_uint64, cast, string_at
+from ctypes import POINTER, c_float, cast, string_at
 from functools import partial, wraps
 from itertools import accumulate
 from operator import attrgetter, eq
@@ -24,7 +24,7 @@ import torch
 
 from . import _library as c
 from ._device import Copy, Cpu, Device, Done, device_of
-from ._link import GO, Described, Link, Options, why_idle
+from ._link import GO, Described, Link, Options, in_pieces, why_idle
 from ._programs import library
 from .errors import StarswitchError
 
@@ -258,13 +258,8 @@ class TorchParameters:
                         "attach: attach again on all nodes"
                     )
 
-    # ---- Parameters ----
-
-    def _plain(self, tensors: list[Any], begin: int = 0) -> tuple[Any, list[int]]:
-        """Of tensors from `begin` on: the addresses of those that C may read and
-        write as they are, for as long as `tensors` is held and the script does
-        not go on, 0 for the others; and which the others are. StarswitchError:
-        the shape of one has changed."""
+    def _check_shapes(self, tensors: list[Any], begin: int) -> None:
+        """Of tensors from `begin` on."""
         try:
             # One at a time: thousands of tuples would set the collector off.
             shapes = self._shapes[begin : begin + len(tensors)]
@@ -272,6 +267,15 @@ class TorchParameters:
                 raise self._changed_shape()
         except AttributeError:  # there is none any more
             raise self._changed_shape() from None
+
+    # ---- Parameters ----
+
+    def _plain(self, tensors: list[Any], begin: int = 0) -> tuple[Any, list[int]]:
+        """Of tensors from `begin` on: the addresses of those that C may read and
+        write as they are, for as long as `tensors` is held and the script does
+        not go on, 0 for the others; and which the others are. StarswitchError:
+        the shape of one has changed."""
+        self._check_shapes(tensors, begin)
         if not self._at_once:
             return None, list(range(begin, begin + len(tensors)))
         longest = max(self._lengths[begin : begin + len(tensors)])
@@ -296,6 +300,19 @@ class TorchParameters:
         """A flat vector's parts that are these tensors', in their shapes."""
         parts = torch.split(flat, self._lengths.tolist())
         return [parts[i].view(self._shapes[i]) for i in which]
+
+    @torch.no_grad()
+    def pieces(self) -> tuple[Any, Any] | None:
+        """Addresses and lengths, for as long as the script does not go on; None:
+        not all are what C reads, or they have a rest."""
+        if not self._at_once or self._residual:
+            return None
+        self._check_trained()
+        tensors = self._tensors()
+        self._check_shapes(tensors, 0)
+        if not _all_plain(tensors):
+            return None
+        return array("L", map(ADDRESS, tensors)), self._lengths
 
     @torch.no_grad()
     def begin_copy(self) -> Callable[[], bool]:
@@ -612,25 +629,14 @@ def _all_plain(tensors: Sequence[Any]) -> bool:
 
 
 def _gather(addresses: Any, lengths: Any, to: int) -> None:
-    library().star_gather(
-        cast(addresses.buffer_info()[0], POINTER(POINTER(c_float))),
-        cast(lengths.buffer_info()[0], POINTER(c_uint64)),
-        len(addresses),
-        cast(to, POINTER(c_float)),
-    )
+    library().star_gather(*in_pieces(addresses, lengths), cast(to, POINTER(c_float)))
 
 
 def _scatter(
     keep: float, scale: float, values: int, addresses: Any, lengths: Any
 ) -> None:
-    library().star_scatter(
-        keep,
-        scale,
-        cast(values, POINTER(c_float)),
-        cast(addresses.buffer_info()[0], POINTER(POINTER(c_float))),
-        cast(lengths.buffer_info()[0], POINTER(c_uint64)),
-        len(addresses),
-    )
+    vector = cast(values, POINTER(c_float))
+    library().star_scatter(keep, scale, vector, *in_pieces(addresses, lengths))
 
 
 def _move(

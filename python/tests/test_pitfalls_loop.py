@@ -370,6 +370,7 @@ def test_p29_20000_small_tensors() -> None:
         for _ in range(200):
             measure("hook", link.step)
         measure("copy", link._parameters.begin_copy)
+        measure("pieces", link._parameters.pieces)
         measure(
             "apply", lambda link=link: link._parameters.change(1, 1, values, 0, 400_000)
         )

@@ -471,6 +471,7 @@ def test_p14_no_torn_snapshot(hub: Any) -> None:
             return int(offer(handle, iteration))
 
     real, link._lib = link._lib, Library()
+    parameters.pieces = lambda: None
     parameters.begin_copy = slow
     exchange(model, optimizer, link, 5, lambda: train(model, optimizer, 1, link))
     assert len(checked) >= 5 and min(checked) >= 1, checked

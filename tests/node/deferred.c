@@ -86,7 +86,7 @@ static uint64_t step(struct bench *bench)
 static bool give(struct bench *bench, uint64_t iteration)
 {
     memcpy(bench->memory, bench->x, sizeof bench->x);
-    return training_give(&bench->training, iteration);
+    return training_give(&bench->training, iteration, bench->training.values);
 }
 
 static void answer(struct bench *bench, uint64_t exchange, enum verb verb)
@@ -169,7 +169,7 @@ static void what_is_applied_meanwhile_is_told_behind_it(void)
     CHECK_NEAR(16, (double)bench.x[0], 0);
     training_say(&bench.training, &done);
     CHECK_EQUAL(1, bench.count);
-    CHECK(training_give(&bench.training, 6));
+    CHECK(training_give(&bench.training, 6, bench.training.values));
     CHECK_EQUAL(4, bench.count);
     CHECK_EQUAL(2, bench.posted[1].local_offer.exchange);
     CHECK_EQUAL(MSG_APPLIED, bench.posted[2].kind);

@@ -4,6 +4,17 @@
 
 #include "tests/check.h"
 
+static void change_nothing(void *context, double keep, double scale,
+                           const float *values, size_t first, size_t count)
+{
+    (void)context;
+    (void)keep;
+    (void)scale;
+    (void)values;
+    (void)first;
+    (void)count;
+}
+
 static void pieces_are_copied_end_to_end(void)
 {
     const float one[2] = {1, 2}, other[3] = {3, 4, 5};
@@ -63,10 +74,33 @@ static void a_piece_that_is_null_is_passed_over(void)
     CHECK_NEAR(33, values[2], 0);
 }
 
+static void pieces_longer_than_the_vector_are_refused(void)
+{
+    float x[3] = {0};
+    const struct star_tensor tensor = STAR_TENSOR("x", 1, x, NULL, 3);
+    const struct star_options options = {
+        .size = sizeof options, .quiet = 1, .change = change_nothing};
+    const float *const pieces[] = {x, x};
+    const uint64_t lengths[] = {2, 2}, most[] = {2, UINT64_MAX};
+    struct star_link *link = NULL;
+
+    CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &link, NULL, 0));
+    CHECK_EQUAL(STAR_GO, star_step(link, NULL));
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_offer_pieces(link, 1, pieces, lengths, 2));
+    CHECK_EQUAL(STAR_BAD_ARGUMENT, star_offer_pieces(link, 1, pieces, most, 2));
+    CHECK_EQUAL(STAR_OK, star_offer_pieces(link, 1, pieces, lengths, 1));
+    CHECK_EQUAL(STAR_OK, star_offer_pieces(link, 1, NULL, NULL, 0));
+    CHECK_EQUAL(STAR_BAD_ARGUMENT, star_offer_pieces(link, 2, NULL, NULL, 0));
+    star_detach(&link);
+    CHECK_EQUAL(STAR_OK, star_offer_pieces(NULL, 1, pieces, lengths, 2));
+}
+
 void add_node_library_pieces_tests(CU_pSuite suite)
 {
     TEST(pieces_are_copied_end_to_end);
     TEST(pieces_are_moved_by_their_part_of_the_values);
     TEST(what_is_not_kept_may_be_no_number);
     TEST(a_piece_that_is_null_is_passed_over);
+    TEST(pieces_longer_than_the_vector_are_refused);
 }

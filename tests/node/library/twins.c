@@ -4,11 +4,11 @@
  * has it wait for each result that is due, and with its parameters at another
  * place after each iteration; the simulated one by hand. The library does so a
  * second time with parameters that lie elsewhere, as on a GPU, where a copy
- * takes some iterations. */
+ * takes some iterations, and a third time with these given in pieces. */
 #include <math.h>
 #include <string.h>
 
-#include <starswitch.h>
+#include <starswitch_pieces.h>
 
 #include "tests/check.h"
 #include "tests/node/library/twin.h"
@@ -23,9 +23,9 @@ static bool same_bits(const void *one, const void *other, size_t bytes)
 /* What the tensors hold moves from one place to another and back: the
  * parameters, or copies of those that lie in `device`. */
 struct mover {
+    enum home { IN_TENSORS, ELSEWHERE, IN_PIECES } parameters;
     float memory[2][FAKE_HUB_ELEMENTS], by[2][FAKE_HUB_ELEMENTS];
     unsigned place;
-    bool elsewhere;
     float device[FAKE_HUB_ELEMENTS];
     float copy[FAKE_HUB_ELEMENTS]; /* on its way from there */
     uint64_t copying;              /* as it was after this iteration; 0: none */
@@ -35,7 +35,7 @@ struct mover {
 
 static float *parameters(struct mover *mover)
 {
-    return mover->elsewhere ? mover->device : mover->memory[mover->place];
+    return mover->parameters ? mover->device : mover->memory[mover->place];
 }
 
 static void take_step(void *context, const float *by, size_t first,
@@ -67,7 +67,7 @@ static enum star_status attach(struct mover *mover, const char *hub)
         .quiet = 1,
         .hub = hub,
         .step = take_step,
-        .change = mover->elsewhere ? take_change : NULL,
+        .change = mover->parameters ? take_change : NULL,
         .context = mover};
 
     return mover->link
@@ -99,11 +99,34 @@ static void step(struct mover *mover, const struct star_progress *progress)
     CHECK_EQUAL(STAR_GO, star_step(mover->link, progress));
     CHECK_EQUAL(STAR_OK, star_look(mover->link, &mover->state));
     begun = mover->state.offered > offered;
-    if (mover->elsewhere && !star_wants_gradient(mover->link))
+    if (mover->parameters && !star_wants_gradient(mover->link))
         begun = !mover->copying && star_due(mover->link) & STAR_DUE_COPY;
     CHECK_EQUAL(begun, (due & STAR_DUE_OFFER) != 0);
     if (!(due & STAR_DUE_RESULT))
         CHECK(same_bits(before, x, sizeof before));
+}
+
+/* Hands the copy over in pieces: the third of four, and the last element, are
+ * where the tensors are. */
+static enum star_status offer_pieces(struct mover *mover)
+{
+    const float *from = mover->copy;
+    const float *pieces[] = {from, from + 1, NULL, from + 4};
+    const uint64_t lengths[] = {1, 1, 2, FAKE_HUB_ELEMENTS - 5};
+    float *tensors = mover->memory[mover->place];
+    size_t last = FAKE_HUB_ELEMENTS - 1;
+
+    memcpy(tensors + 2, from + 2, 2 * sizeof *from);
+    tensors[last] = from[last];
+    return star_offer_pieces(mover->link, mover->copying, pieces, lengths, 4);
+}
+
+static enum star_status offer(struct mover *mover)
+{
+    if (mover->parameters == IN_PIECES)
+        return offer_pieces(mover);
+    memcpy(mover->memory[mover->place], mover->copy, sizeof mover->copy);
+    return star_offer(mover->link, mover->copying);
 }
 
 /* Begins to copy what is to be offered, and hands over what was copied. */
@@ -117,17 +140,16 @@ static void copy(struct mover *mover, uint64_t lag)
     }
     if (!mover->copying || now < mover->copying + lag)
         return;
-    memcpy(mover->memory[mover->place], mover->copy, sizeof mover->copy);
-    CHECK_EQUAL(STAR_OK, star_offer(mover->link, mover->copying));
+    CHECK_EQUAL(STAR_OK, offer(mover));
     CHECK_EQUAL(now == mover->copying ? STAR_OK : STAR_BAD_ARGUMENT,
-                star_offer(mover->link, mover->copying));
+                offer(mover));
     mover->copying = 0;
 }
 
 /* With all that was learnt. */
 static void leave(struct mover *mover)
 {
-    if (mover->elsewhere) {
+    if (mover->parameters) {
         memcpy(mover->memory[mover->place], mover->device,
                sizeof mover->device);
         CHECK_EQUAL(STAR_OK, star_offer(mover->link, mover->state.iteration));
@@ -148,9 +170,9 @@ static void wait_until_offering(struct star_link *link)
 }
 
 static void train_in_earnest(const struct twin_script *script,
-                             struct fake_hub *hub, bool elsewhere)
+                             struct fake_hub *hub, enum home home)
 {
-    struct mover mover = {.elsewhere = elsewhere,
+    struct mover mover = {.parameters = home,
                           .state = {.size = sizeof mover.state}};
     struct star_progress progress = {
         .size = sizeof progress, .samples = TWIN_SAMPLES, .accuracy = -1};
@@ -167,7 +189,7 @@ static void train_in_earnest(const struct twin_script *script,
         if (!star_wants_gradient(mover.link))
             twin_descend(x, by, 0, FAKE_HUB_ELEMENTS);
         step(&mover, &progress);
-        if (elsewhere)
+        if (home)
             copy(&mover, script->lag);
         move(&mover);
     }
@@ -187,11 +209,11 @@ static bool is_sure(const struct twin_script *script,
 
 static void check_library(const struct twin_script *script,
                           const struct fake_hub_heard *heard, uint64_t offers,
-                          bool elsewhere)
+                          enum home home)
 {
     struct fake_hub *hub = twin_tutor(script);
 
-    train_in_earnest(script, hub, elsewhere);
+    train_in_earnest(script, hub, home);
     if (is_sure(script, &heard[offers + 1]))
         CHECK_EQUAL(offers, hub->last_offer);
     for (uint64_t i = 1; i <= offers; i++) {
@@ -219,8 +241,9 @@ static void check_twins(const struct twin_script *script, uint64_t offers)
         sure++;
     fake_hub_destroy(&hub);
     CHECK_EQUAL(offers, sure);
-    check_library(script, heard, sure, false);
-    check_library(script, heard, sure, true);
+    check_library(script, heard, sure, IN_TENSORS);
+    check_library(script, heard, sure, ELSEWHERE);
+    check_library(script, heard, sure, IN_PIECES);
 }
 
 static void with_progress_and_a_delay(void)
