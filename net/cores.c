@@ -79,6 +79,7 @@ static enum status add(struct cores *out, size_t first, size_t last,
 
 enum status cores_read(const char *text, struct cores *out, struct why *why)
 {
+    const char *given = text;
     struct cores found = {0};
     enum status status = STATUS_OK;
     size_t first, last;
@@ -88,7 +89,8 @@ enum status cores_read(const char *text, struct cores *out, struct why *why)
         if (!read_range(&text, &first, &last) || (*text && *text != ',') ||
             (*text == ',' && !text[1]))
             return because(why, STATUS_USAGE,
-                           "--cores: expected a list such as 6-7 or 0,2");
+                           "--cores %.40s: expected a list such as 6-7 or 0,2",
+                           given);
         status = add(&found, first, last, why);
         text += *text == ',';
     }

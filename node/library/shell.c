@@ -189,6 +189,18 @@ enum status shell_init(struct shell *shell, const char *kind, const char *name,
     return STATUS_OK;
 }
 
+/* Where the hub is; what cannot be one is said. */
+static enum status find_hub(const char *hub, struct endpoints *out,
+                            struct why *why)
+{
+    enum status status = endpoints_parse(hub, out, why);
+    struct why plain = why ? *why : (struct why){0};
+
+    return status == STATUS_OK
+               ? status
+               : because(why, status, "hub %.80s: %s", hub, plain.text);
+}
+
 /* Where the hub is, and what lets us in. */
 static enum status configure(struct shell *shell, struct net_config *config,
                              struct why *why)
@@ -196,7 +208,7 @@ static enum status configure(struct shell *shell, struct net_config *config,
     const struct shell_plan *plan = &shell->plan;
     const char *hub = plan->hub ? plan->hub : getenv("STARSWITCH_HUB");
     enum status status =
-        endpoints_parse(hub && hub[0] ? hub : "127.0.0.1", &config->hubs, why);
+        find_hub(hub && hub[0] ? hub : "127.0.0.1", &config->hubs, why);
 
     if (status == STATUS_OK && plan->cores)
         status = cores_read(plan->cores, &config->cores, why);

@@ -16,8 +16,12 @@ LEVELS = {
 
 
 def encoded(value: str | None) -> bytes | None:
-    """A string as C takes it; None: not said."""
-    return None if value is None else os.fsencode(value)
+    """A string as C takes it; None: not said. ValueError: it holds a NUL."""
+    if value is None:
+        return None
+    if "\0" in os.fsdecode(value):
+        raise ValueError(f"{value!r} holds a NUL character: leave it out")
+    return os.fsencode(value)
 
 
 def check_hub(hub: str | None) -> None:

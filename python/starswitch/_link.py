@@ -353,6 +353,16 @@ def _count(samples: Any) -> int:
     return whole
 
 
+def _share(accuracy: Any) -> float:
+    """An accuracy as C takes it: NaN is none."""
+    value = float(accuracy)
+    if math.isnan(value):
+        return -1.0
+    if not 0 <= value <= 1:
+        raise ValueError(f"accuracy must be from 0 to 1, not {accuracy}")
+    return value
+
+
 def _is_reimport() -> bool:
     """Whether this is a spawned process that reads the main script again."""
     module = sys.modules.get("multiprocessing.process")
@@ -724,7 +734,7 @@ class Link:
         if count is not None:
             self._samples += count
         if accuracy is not None:
-            self._accuracy = float(accuracy)
+            self._accuracy = _share(accuracy)
 
     def step(self) -> None:
         """Ends an iteration, after the optimizer's step. Called by the hook on
@@ -960,7 +970,10 @@ class Link:
         if self._handle is None:
             if not self._owns:
                 return
-            raise Closed(self._last.text or "the link was detached")
+            text = self._last.text
+            if self._advice == c.star_advice.STAR_GO and not why_idle():
+                text = f"the link was detached; attach again (it was {text})"
+            raise Closed(text)
         while True:
             slice_ = max(0.0, min(WAIT_SLICE, until - time.monotonic()))
             status = self._lib.star_wait(self._handle, slice_)
@@ -1067,8 +1080,11 @@ class Link:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Takes up what state_dict of a former process returned, once the model
         has its parameters of then."""
-        if state.get("format") != 1:
-            raise ValueError("this is no state of a starswitch Link")
+        if not isinstance(state, dict) or state.get("format") != 1:
+            raise ValueError(
+                f"no state of a starswitch Link, but {state!r:.60}: give what its "
+                "state_dict() returned"
+            )
         if state["parameters"] and self._parameters is not None:
             self._parameters.load_state_dict(state["parameters"])
 

@@ -352,7 +352,10 @@ def launch_local(
         [f"n{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
     )
     if not names or len(set(names)) != len(names) or "hub" in names:
-        raise ValueError('nodes must be a number, or different names but "hub"')
+        raise ValueError(
+            "nodes must be a number from 1, or a list of different names, none of "
+            f'them "hub"; not {nodes!r}'
+        )
     program = "" if callable(script) else os.fspath(script)
     # -m and -c are Python's own.
     if program and not program.startswith("-") and not os.path.exists(program):

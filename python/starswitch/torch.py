@@ -174,7 +174,8 @@ class TorchParameters:
         listing = _Listing(models, params, buffers)
         if not listing.described:
             raise StarswitchError(
-                "the model has no parameter that trains: nothing would be exchanged"
+                f"{_nothing_trains(models)}: nothing would be exchanged; attach once "
+                "what is to be trained is in the model and requires gradients"
             )
         self._optimizer = optimizer
         self._places = listing.places
@@ -610,6 +611,14 @@ class TorchParameters:
             dist._broadcast_coalesced(group, tensors, 1 << 26, 0)  # type: ignore[attr-defined]
 
 
+def _nothing_trains(models: Models) -> str:
+    each = models.values() if isinstance(models, Mapping) else [models]
+    frozen = sum(1 for model in each for _ in model.parameters())
+    if frozen:
+        return f"all {frozen} parameters of the model are frozen"
+    return "the model has no parameters"
+
+
 def _group_sizes(optimizer: torch.optim.Optimizer | None) -> list[int]:
     """Parameters in each group of an optimizer."""
     return (
@@ -868,7 +877,7 @@ def _clock(optimizer: Any) -> Any:
         )
     clock = unwrap_optimizer(optimizer)
     if clock is None:
-        raise StarswitchError(
+        raise TypeError(
             f"{type(optimizer).__name__} is no torch.optim.Optimizer: give attach the "
             "one whose step ends an iteration, or none and call link.step() there"
         )

@@ -695,8 +695,10 @@ def test_params_all_and_trainable() -> None:
     assert not parameters_of(small_model()).fingerprint()
     with pytest.raises(ValueError, match="trainable"):
         starswitch.attach(model, params="some")
-    with pytest.raises(starswitch.StarswitchError, match="no parameter that trains"):
+    with pytest.raises(starswitch.StarswitchError, match=r"all 4 .*frozen"):
         starswitch.attach(small_model().requires_grad_(False))
+    with pytest.raises(starswitch.StarswitchError, match="has no parameters"):
+        starswitch.attach(torch.nn.ReLU())
 
 
 def test_odd_tensors(hub: Any) -> None:
