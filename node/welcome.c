@@ -269,16 +269,30 @@ static bool is_cut_alike(struct node *node)
     return false;
 }
 
-static void welcomed(struct node *node, bool fresh)
+/* A hub that has lost its run may yet get another number, from its nodes. */
+static bool is_run_sure(const struct msg_welcome *welcome)
+{
+    return welcome->start == START_GO || welcome->start == START_TAKE;
+}
+
+static void note_attached(struct node *node)
 {
     const struct msg_welcome *welcome = &node->welcome;
+    const char *doc = start_words[welcome->start].doc;
 
-    if (fresh) {
+    if (is_run_sure(welcome))
         effects_note(node->out, NOTE_ATTACHED, node->name,
                      "run %016llx, version %llu: %s",
                      (unsigned long long)welcome->run,
-                     (unsigned long long)welcome->version,
-                     start_words[welcome->start].doc);
+                     (unsigned long long)welcome->version, doc);
+    else
+        effects_note(node->out, NOTE_ATTACHED, node->name, "%s", doc);
+}
+
+static void welcomed(struct node *node, bool fresh)
+{
+    if (fresh) {
+        note_attached(node);
         joining_attach(node);
     }
     keep_announce(node);

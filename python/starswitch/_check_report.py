@@ -82,14 +82,14 @@ def rows(result: Result) -> list[tuple[str, str]]:
     if moved:
         text = f"{moved['elements']:,} numbers in {moved['tensors']} tensors; an "
         text += f"exchange sends {size(moved['int8_bytes'])} as int8, "
-        text += f"{size(moved['float32_bytes'])} as float32, and gets as much"
+        text += f"{size(moved['float32_bytes'])} as raw float32, and gets as much"
         found.append(("travels", text))
     if result.every:
         text = f"{duration(result.step_seconds)}; {result.nodes} nodes on "
         text += (
             f"{result.mbit:g} Mbit/s can exchange every {steps(result.every['int8'])} "
         )
-        text += f"as int8, every {steps(result.every['float32'])} as float32"
+        text += f"as int8, every {steps(result.every['float32'])} as raw float32"
         found.append(("step", text))
     return found
 
