@@ -306,6 +306,7 @@ enum status hub_configure(const struct options *options,
     config->goal_value = options->goal.value;
     config->iterations = options->iterations;
     config->time = options->time;
+    config->idle = options->idle;
     config->epochs = options->epochs;
     config->task_time = options->task_time;
     config->evaluate_interval = options->evaluate_centre;

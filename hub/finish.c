@@ -252,6 +252,10 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
                        plural(hub->config.epochs));
     else if (hub->config.time && hub_time(hub) >= hub->config.time)
         (void)snprintf(reason, size, "the time is over");
+    else if (hub->config.idle && hub->run.seen &&
+             hub->now - hub->run.seen >= hub->config.idle)
+        (void)snprintf(reason, size, "no node has been there for %.0f s",
+                       (double)hub->config.idle / (double)SECOND);
     return reason[0] != '\0';
 }
 
@@ -309,6 +313,8 @@ static void time_is_up(struct hub *hub)
 void finish_tick(struct hub *hub)
 {
     hub->dirty |= DIRTY_PHASE;
+    if (hub->roll.tally.present || (!hub->run.seen && centre_is_founded(hub)))
+        hub->run.seen = hub->now;
     if (is_last_call(hub) && hub->now >= hub->run.last_call)
         time_is_up(hub);
 }

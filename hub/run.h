@@ -43,6 +43,7 @@ struct run {
     enum phase phase;
     bool reached;                 /* its centre met the goal */
     nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
+    nanos seen;                   /* a node was there last; 0: none has been */
     char reason[MSG_TEXT_BYTES];
     nanos former; /* time that it had a hub, in lives before */
     int pinned;   /* member that is the policy's winner by order, or -1 */

@@ -293,6 +293,30 @@ static void the_run_ends_when_the_time_is_over(void)
     hub_fixture_destroy(&f);
 }
 
+static void the_run_ends_when_no_node_has_been_there(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
+
+    f->config.idle = 30 * SECOND;
+    hub_fixture_open(f);
+    hand_wait(&f->hand, 60 * SECOND); /* none has come yet */
+    CHECK(!hub_fixture_look(f)->ending);
+    a = fake_node_alone(f);
+    fake_node_lives(f, &a, 40 * SECOND);
+    CHECK(!hub_fixture_look(f)->ending);
+    fake_node_breaks(f, &a);
+    hand_wait(&f->hand, 29 * SECOND);
+    fake_node_comes_again(f, &a);
+    fake_node_lives(f, &a, 2 * SECOND);
+    fake_node_breaks(f, &a);
+    hand_wait(&f->hand, 29 * SECOND);
+    CHECK(!hub_fixture_look(f)->ending);
+    hand_wait(&f->hand, 2 * SECOND);
+    CHECK_TEXT("no node has been there for 30 s", hub_fixture_look(f)->reason);
+    hub_fixture_destroy(&f);
+}
+
 static void the_last_version_is_scored_and_saved(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -346,6 +370,7 @@ void add_hub_finish_tests(CU_pSuite suite)
     TEST(the_run_ends_when_the_loss_is_low_enough);
     TEST(the_run_ends_when_a_node_has_done_its_iterations);
     TEST(the_run_ends_when_the_time_is_over);
+    TEST(the_run_ends_when_no_node_has_been_there);
     TEST(the_last_version_is_scored_and_saved);
     TEST(a_final_save_that_fails_does_not_keep_the_hub);
 }
