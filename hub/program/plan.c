@@ -9,26 +9,11 @@
 
 #include "hub/program/command_line.h"
 #include "hub/program/commands.h"
-#include "store/file.h"
+#include "program/beside.h"
 
 enum { WORDS_MOST = 128 };
 
 static const char simulator[] = "starswitch-sim", link_option[] = "--link";
-
-/* The simulator in this program's folder; only its name where there is none. */
-static void find_simulator(char path[FILE_PATH_BYTES])
-{
-    ssize_t length = readlink("/proc/self/exe", path, FILE_PATH_BYTES - 1);
-    char *slash;
-
-    path[length > 0 ? length : 0] = '\0';
-    slash = strrchr(path, '/');
-    if (slash && (size_t)(slash + 1 - path) + sizeof simulator <=
-                     (size_t)FILE_PATH_BYTES)
-        memcpy(slash + 1, simulator, sizeof simulator);
-    if (!slash || access(path, X_OK) != 0)
-        (void)snprintf(path, FILE_PATH_BYTES, "%s", simulator);
-}
 
 /* The rate of "--link RATE" or "--link=RATE", and how many words that is; NULL:
  * it is another word. */
@@ -51,12 +36,12 @@ static char *link_of(int count, char **words, int at, int *taken)
 int command_plan(int count, char **words)
 {
     static char rate[] = "--rate", port[] = "--port", tune[] = "tune";
-    static char path[FILE_PATH_BYTES];
+    static char path[PROGRAM_PATH_BYTES];
     char *passed[2 * WORDS_MOST + 3];
     int made = 0, taken;
     struct why why;
 
-    find_simulator(path);
+    program_beside(simulator, path);
     passed[made++] = path;
     passed[made++] = tune;
     if (count > WORDS_MOST)

@@ -11,6 +11,7 @@
 #include "core/prng.h"
 #include "net/net.h"
 #include "node/program/attach.h"
+#include "node/program/auto.h"
 #include "node/program/doctor.h"
 #include "node/program/find.h"
 #include "node/program/key.h"
@@ -415,6 +416,8 @@ int main(int argc, char **argv)
     struct why why = {""};
     enum status status;
 
+    if (argc > 1 && strcmp(argv[1], "auto") == 0)
+        return auto_run(argc - 1, argv + 1);
     matrix_use_processor(argv);
     service_keep_memory();
     service_begin(&training.service);

@@ -19,6 +19,7 @@ PROGRAMS = {
 }
 # Commands of a program that need not be known to be its.
 SHORT = {
+    "auto": ("node", "under SLURM, MPI, torchrun, Kubernetes: the hub, or a node"),
     "doctor": ("node", "looks for what is wrong between this PC and a hub"),
     "plan": ("hub", "says which k, d and codec a network allows, before a run"),
     "top": ("hub", "shows a running hub's nodes in this terminal"),

@@ -1,0 +1,495 @@
+#include "node/program/auto.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/options.h"
+#include "core/time.h"
+#include "net/net.h"
+#include "node/program/engine.h"
+#include "program/beside.h"
+#include "program/settings.h"
+
+static const char usage[] =
+    "usage: starswitch-node auto [--dry-run] [HUB OPTION]... -- COMMAND...\n"
+    "\n"
+    "Started on many hosts by an engine (SLURM, torchrun, MPI, Kubernetes),\n"
+    "the process of rank 0 becomes the hub, with these options, and all "
+    "others\n"
+    "run COMMAND as its nodes: start one more than there are to be nodes. The\n"
+    "command finds the hub in its environment (STARSWITCH_HUB, "
+    "STARSWITCH_NAME,\n"
+    "STARSWITCH_KEY_FILE; STARSWITCH_NODE counts from 0).\n"
+    "\n"
+    "What says where this process is, the first that is set: STARSWITCH_HUB "
+    "(a\n"
+    "hub runs already), LeaderWorkerSet, a Kubernetes Indexed Job, torchrun,\n"
+    "SLURM, Open MPI, PMIx, MPICH. It prints which one it was.\n"
+    "\n"
+    "The hub's directory is starswitch-JOB unless --directory says another; "
+    "it\n"
+    "is to be on a file system that all hosts share, as the nodes take their\n"
+    "key from it. Else give all STARSWITCH_KEY_FILE, or --insecure. On one "
+    "host\n"
+    "there are no keys. The hub ends with the run, or 60 s after its last "
+    "node\n"
+    "(--idle). SIGTERM, SIGINT, SIGHUP and SIGUSR1 ask a command to end as\n"
+    "Ctrl-C does, so that it gives what it has learnt; a second one ends it.\n"
+    "\n"
+    "  srun -n5 starswitch auto --goal 0.35 -- python train.py\n"
+    "  mpirun -n 5 starswitch auto --time 1h -- python train.py\n"
+    "  torchrun --nproc-per-node 5 --no-python starswitch auto -- "
+    "python train.py\n"
+    "\n"
+    "--dry-run prints what this process would do, and does nothing.\n";
+
+enum {
+    WORDS_MOST = 256,
+    TEXT_BYTES = 600,
+    PORTS = 5000, /* pairs of them, for the jobs of one host */
+    FIRST_PORT = 20000,
+    LOOK_EVERY = 200 /* ms, for what another host writes */
+};
+
+#define AGAIN_EVERY (30 * SECOND)
+
+struct auto_plan {
+    struct options options; /* the hub's */
+    struct engine_place place;
+    char **hub_words, **command;
+    int hub_count;
+    bool dry_run, keyed;
+    char directory[PROGRAM_PATH_BYTES];
+    struct endpoint hub;
+};
+
+static int complain(enum status status, const struct why *why)
+{
+    (void)fprintf(stderr, "starswitch-node auto: %s\n", why->text);
+    return status_exit_code(status);
+}
+
+/* ---- the plan ---- */
+
+/* Jobs of one host get ports of their own, which all of a job know. */
+static uint16_t port_of(const struct auto_plan *plan)
+{
+    unsigned sum = 0;
+
+    if (plan->options.given.listen || !plan->place.job[0])
+        return plan->options.listen.port;
+    for (const char *at = plan->place.job; *at; at++)
+        sum = sum * 31 + (unsigned char)*at;
+    return (uint16_t)(FIRST_PORT + 2 * (sum % PORTS));
+}
+
+static bool is_anywhere(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+/* As a command may go elsewhere, from the root. */
+static void plan_directory(struct auto_plan *plan)
+{
+    const struct options *options = &plan->options;
+    const char *job = plan->place.job;
+    bool own = options->given.directory || !job[0];
+    char here[PROGRAM_PATH_BYTES];
+
+    if ((own && options->directory[0] == '/') || !getcwd(here, sizeof here))
+        here[0] = '\0';
+    (void)snprintf(plan->directory, sizeof plan->directory, "%s%s%s%s", here,
+                   here[0] ? "/" : "", own ? options->directory : "starswitch-",
+                   own ? "" : job);
+}
+
+/* Where the host of rank 0 is written to, if nobody else says it. */
+static bool is_told_by_file(const struct auto_plan *plan)
+{
+    return !plan->place.host[0] && plan->place.job[0] &&
+           !plan->options.given.listen;
+}
+
+static enum status plan_hub(struct auto_plan *plan, struct why *why)
+{
+    const struct options *options = &plan->options;
+    const struct engine_place *place = &plan->place;
+
+    plan_directory(plan);
+    plan->hub.port = port_of(plan);
+    (void)snprintf(plan->hub.host, sizeof plan->hub.host, "%s",
+                   options->given.listen && !is_anywhere(options->listen.host)
+                       ? options->listen.host
+                       : place->host);
+    plan->keyed = !options->insecure && !endpoint_is_loopback(&plan->hub);
+    if (!plan->hub.host[0] && place->rank != 0 && !is_told_by_file(plan))
+        return because(why, STATUS_CONFIG,
+                       "%s does not say on which host rank 0 is: give "
+                       "--listen HOST[:PORT], the same to all",
+                       place->engine);
+    return STATUS_OK;
+}
+
+static enum status read_words(struct auto_plan *plan, int count, char **words,
+                              struct why *why)
+{
+    int end = 1;
+
+    while (end < count && strcmp(words[end], "--") != 0)
+        end++;
+    if (end + 1 >= count)
+        return because(why, STATUS_USAGE,
+                       "expected -- and the command that nodes run, such as "
+                       "-- python train.py; --help says more");
+    plan->command = words + end + 1;
+    plan->hub_words = words + 1;
+    plan->hub_count = end - 1;
+    if (plan->hub_count > 0 && strcmp(plan->hub_words[0], "--dry-run") == 0) {
+        plan->dry_run = true;
+        plan->hub_words++;
+        plan->hub_count--;
+    }
+    if (plan->hub_count > WORDS_MOST)
+        return because(why, STATUS_USAGE, "there are too many options");
+    /* In place of its first word the command line has the program's name. */
+    return settings_read(&plan->options, PROGRAM_HUB, plan->hub_count + 1,
+                         plan->hub_words - 1, why);
+}
+
+static enum status make_plan(struct auto_plan *plan, int count, char **words,
+                             struct why *why)
+{
+    const char *hub = getenv("STARSWITCH_HUB");
+    enum status status = read_words(plan, count, words, why);
+
+    if (status != STATUS_OK)
+        return status;
+    if (hub && hub[0]) {
+        plan->place.engine = "STARSWITCH_HUB";
+        return STATUS_OK;
+    }
+    status = engine_find(&plan->place, why);
+    if (status == STATUS_OK && !plan->place.engine)
+        return because(why, STATUS_CONFIG,
+                       "no engine has started this process: none of its "
+                       "variables is set. With a hub that runs, set "
+                       "STARSWITCH_HUB; for nodes on this PC there is "
+                       "starswitch launch --local 4");
+    if (status == STATUS_OK && plan->place.size == 1)
+        return because(why, STATUS_CONFIG,
+                       "%s has started one process, which is the hub, and no "
+                       "node: start two or more",
+                       plan->place.engine);
+    return status == STATUS_OK ? plan_hub(plan, why) : status;
+}
+
+static void say(const struct auto_plan *plan, const char *as)
+{
+    const struct engine_place *place = &plan->place;
+    char bytes[TEXT_BYTES];
+    struct text text;
+
+    text_init(&text, bytes, sizeof bytes);
+    text_add(&text, "starswitch-node auto: %s", place->engine);
+    if (place->variable)
+        text_add(&text, ", %s %u", place->variable, place->rank);
+    if (place->size)
+        text_add(&text, " of %u", place->size);
+    text_add(&text, ": %s", as);
+    (void)fprintf(stderr, "%s\n", bytes);
+}
+
+/* ---- the hub ---- */
+
+static enum status tell_host(const struct auto_plan *plan, struct why *why)
+{
+    char folder[PROGRAM_PATH_BYTES + 16], path[PROGRAM_PATH_BYTES + 32],
+        draft[PROGRAM_PATH_BYTES + 32], host[ENDPOINT_HOST_BYTES];
+    FILE *file;
+    bool done;
+
+    if (!is_told_by_file(plan) || plan->dry_run)
+        return STATUS_OK;
+    (void)snprintf(folder, sizeof folder, "%s-nodes", plan->directory);
+    (void)snprintf(path, sizeof path, "%s/host", folder);
+    (void)snprintf(draft, sizeof draft, "%s/host.new", folder);
+    (void)mkdir(folder, 0700);
+    if (gethostname(host, sizeof host) != 0)
+        host[0] = '\0';
+    host[sizeof host - 1] = '\0';
+    file = fopen(draft, "w");
+    done = file && fputs(host, file) >= 0;
+    if (file)
+        done = fclose(file) == 0 && done;
+    return done && rename(draft, path) == 0
+               ? STATUS_OK
+               : because(why, STATUS_IO, "%s cannot be written: %s", path,
+                         strerror(errno));
+}
+
+struct words {
+    char *list[WORDS_MOST + 16];
+    int count;
+};
+
+static void add(struct words *words, char *word)
+{
+    words->list[words->count++] = word;
+}
+
+static void add_listen(const struct auto_plan *plan, struct words *words)
+{
+    static char address[ENDPOINT_HOST_BYTES + 16], listen[] = "--listen";
+    struct endpoint at = plan->hub;
+    struct text text;
+
+    if (plan->options.given.listen)
+        return;
+    if (!endpoint_is_loopback(&at))
+        memcpy(at.host, "0.0.0.0", sizeof "0.0.0.0");
+    text_init(&text, address, sizeof address);
+    endpoint_print(&at, &text);
+    add(words, listen);
+    add(words, address);
+}
+
+/* Those that were given, and what they leave open. */
+static void hub_words(struct auto_plan *plan, struct words *words)
+{
+    static char lan[] = "--lan", no_beacon[] = "--no-beacon",
+                directory[] = "--directory", idle[] = "--idle", time[] = "60s";
+    const struct options *options = &plan->options;
+
+    for (int i = 0; i < plan->hub_count; i++)
+        add(words, plan->hub_words[i]);
+    add_listen(plan, words);
+    if (plan->keyed && !options->lan && !options->given.keys)
+        add(words, lan);
+    if (plan->keyed && !options->no_beacon)
+        add(words, no_beacon);
+    if (!options->given.directory) {
+        add(words, directory);
+        add(words, plan->directory);
+    }
+    if (!options->given.idle) {
+        add(words, idle);
+        add(words, time);
+    }
+}
+
+static void print_words(char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        (void)printf("%s%s", words[i], words[i + 1] ? " " : "\n");
+}
+
+static int become_hub(struct auto_plan *plan)
+{
+    static char path[PROGRAM_PATH_BYTES];
+    static struct words words;
+    struct why why;
+    enum status status = tell_host(plan, &why);
+
+    if (status != STATUS_OK)
+        return complain(status, &why);
+    program_beside("starswitch-hub", path);
+    add(&words, path);
+    hub_words(plan, &words);
+    say(plan, "the hub");
+    if (plan->dry_run) {
+        print_words(words.list);
+        return 0;
+    }
+    (void)execvp(path, words.list);
+    explain(&why, "%s cannot be started: %s", path, strerror(errno));
+    return complain(STATUS_UNAVAILABLE, &why);
+}
+
+/* ---- a node ---- */
+
+static void set(const struct auto_plan *plan, const char *name,
+                const char *value)
+{
+    if (plan->dry_run)
+        (void)printf("%s=%s ", name, value);
+    (void)setenv(name, value, 1);
+}
+
+/* For what the process of rank 0 writes, perhaps on another host. */
+static void wait_for(const char *path, const char *else_give)
+{
+    const struct timespec moment = {0, LOOK_EVERY * 1000000L};
+    nanos told = net_now() - AGAIN_EVERY;
+
+    while (access(path, R_OK) != 0) {
+        if (net_now() - told >= AGAIN_EVERY) {
+            told = net_now();
+            (void)fprintf(stderr,
+                          "starswitch-node auto: waits for %s, which rank 0 "
+                          "writes; where hosts share no directory, give all "
+                          "%s\n",
+                          path, else_give);
+        }
+        (void)nanosleep(&moment, NULL);
+    }
+}
+
+/* Rank 0's host, as it is written in one go. */
+static void find_host(struct auto_plan *plan)
+{
+    char path[PROGRAM_PATH_BYTES + 64];
+    FILE *file;
+
+    if (!is_told_by_file(plan) || plan->dry_run)
+        return;
+    (void)snprintf(path, sizeof path, "%s-nodes/host", plan->directory);
+    wait_for(path, "--listen HOST");
+    file = fopen(path, "r");
+    if (file && !fgets(plan->hub.host, sizeof plan->hub.host, file))
+        plan->hub.host[0] = '\0';
+    if (file)
+        (void)fclose(file);
+}
+
+/* With its key, and one of its own in a folder beside the hub's, as two jobs
+ * have nodes of the same name. */
+static void find_key(struct auto_plan *plan, const char *name)
+{
+    char path[PROGRAM_PATH_BYTES + 64];
+
+    if (!plan->keyed || getenv("STARSWITCH_KEY") ||
+        getenv("STARSWITCH_KEY_FILE"))
+        return;
+    (void)snprintf(path, sizeof path, "%s/invitation",
+                   plan->options.given.keys ? plan->options.keys : "");
+    if (!plan->options.given.keys)
+        (void)snprintf(path, sizeof path, "%s/keys/invitation",
+                       plan->directory);
+    if (!plan->dry_run)
+        wait_for(path, "STARSWITCH_KEY_FILE or --insecure");
+    set(plan, "STARSWITCH_KEY_FILE", path);
+    if (getenv("STARSWITCH_IDENTITY"))
+        return;
+    (void)snprintf(path, sizeof path, "%s-nodes", plan->directory);
+    if (!plan->dry_run)
+        (void)mkdir(path, 0700);
+    (void)snprintf(path, sizeof path, "%s-nodes/%s.key_secret", plan->directory,
+                   name);
+    set(plan, "STARSWITCH_IDENTITY", path);
+}
+
+static void set_environment(struct auto_plan *plan)
+{
+    char bytes[TEXT_BYTES], name[24];
+    struct text text;
+
+    if (!plan->place.variable) /* who set STARSWITCH_HUB says the rest */
+        return;
+    find_host(plan);
+    text_init(&text, bytes, sizeof bytes);
+    endpoint_print(&plan->hub, &text);
+    set(plan, "STARSWITCH_HUB", bytes);
+    (void)snprintf(name, sizeof name, "n%u", plan->place.rank);
+    if (!getenv("STARSWITCH_NAME"))
+        set(plan, "STARSWITCH_NAME", name);
+    find_key(plan, name);
+    (void)snprintf(name, sizeof name, "%u", plan->place.rank - 1);
+    set(plan, "STARSWITCH_NODE", name);
+}
+
+/* Engines send their signals to a whole group: the command has one of its own,
+ * and hears of them from here. */
+static pid_t start(char **command, const sigset_t *before)
+{
+    pid_t parent = getpid(), child = fork();
+
+    if (child != 0)
+        return child;
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)sigprocmask(SIG_SETMASK, before, NULL);
+    (void)signal(SIGINT, SIG_DFL); /* which shells leave ignored, behind & */
+    if (getppid() != parent)
+        _exit(status_exit_code(STATUS_UNAVAILABLE));
+    (void)execvp(command[0], command);
+    (void)fprintf(stderr, "starswitch-node auto: %s cannot be started: %s\n",
+                  command[0], strerror(errno));
+    _exit(status_exit_code(STATUS_UNAVAILABLE));
+}
+
+/* The child's exit code; 0 if it ended as it was asked to. */
+static int follow(pid_t child, const sigset_t *signals)
+{
+    bool asked = false;
+    int status = 0, number;
+
+    for (;;) {
+        if (sigwait(signals, &number) != 0)
+            continue;
+        if (number != SIGCHLD) {
+            (void)kill(child, asked ? SIGTERM : SIGINT);
+            asked = true;
+        } else if (waitpid(child, &status, WNOHANG) == child) {
+            break;
+        }
+    }
+    if (WIFSIGNALED(status))
+        return asked && WTERMSIG(status) == SIGINT ? 0 : 128 + WTERMSIG(status);
+    return asked && WEXITSTATUS(status) == 128 + SIGINT ? 0
+                                                        : WEXITSTATUS(status);
+}
+
+static int run_node(struct auto_plan *plan)
+{
+    static const int numbers[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+    char bytes[TEXT_BYTES];
+    struct text text;
+    sigset_t signals, before;
+    struct why why;
+    pid_t child;
+
+    set_environment(plan);
+    text_init(&text, bytes, sizeof bytes);
+    text_add(&text, "a node of %s", getenv("STARSWITCH_HUB"));
+    say(plan, bytes);
+    if (plan->dry_run) {
+        print_words(plan->command);
+        return 0;
+    }
+    (void)sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        (void)sigaddset(&signals, numbers[i]);
+    (void)sigprocmask(SIG_BLOCK, &signals, &before);
+    child = start(plan->command, &before);
+    if (child < 0) {
+        explain(&why, "no process can be made: %s", strerror(errno));
+        return complain(STATUS_UNAVAILABLE, &why);
+    }
+    return follow(child, &signals);
+}
+
+int auto_run(int count, char **words)
+{
+    static struct auto_plan plan;
+    struct why why;
+    enum status status;
+
+    if (count > 1 &&
+        (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0)) {
+        (void)fputs(usage, stdout);
+        return 0;
+    }
+    status = make_plan(&plan, count, words, &why);
+    if (status != STATUS_OK)
+        return complain(status, &why);
+    return plan.place.variable && plan.place.rank == 0 ? become_hub(&plan)
+                                                       : run_node(&plan);
+}
