@@ -40,6 +40,16 @@ static int corrections_ahead(const struct node *node,
     return ahead;
 }
 
+/* Of parameters of which a part is taken, averages among the statistics are as
+ * the others. Of progress they are v's, whatever part of it nodes move by: in
+ * the terms of x_sent they stand as they are, and are not to be added up. */
+static bool adds_means(const struct flight *flight,
+                       const struct flight_chunk *place)
+{
+    return flight->offer.kind == EXCHANGE_PARAMETERS &&
+           place->verb == VERB_REBASE && place->weight != 1;
+}
+
 /* c = a (v - x_sent - the corrections that come first); other verbs take v, and
  * statistics are v's. */
 static struct job *correction(struct node *node, struct flight *flight,
@@ -56,7 +66,7 @@ static struct job *correction(struct node *node, struct flight *flight,
     if (!rebase)
         return job;
     job->plain = 1;
-    job->adds_means = weight != 1; /* then they are as parameters */
+    job->adds_means = adds_means(flight, place);
     at = sum_into(&place->sent, -weight, job, at);
     for (struct flight *other = node->flights; other != flight;
          other = other->next)
@@ -113,7 +123,10 @@ static void hand_over(struct node *node, struct flight *flight)
         msg.local_result.chunk = i;
         msg.local_result.first = (uint64_t)i * node->chunk_elements;
         msg.local_result.verb = place->verb;
-        msg.local_result.weight = place->weight;
+        msg.local_result.weight = /* c has it; averages go to v as ever */
+            place->verb == VERB_REBASE && !adds_means(flight, place)
+                ? 1
+                : place->weight;
         hand_anchor(node, &msg, place->result);
         node_to_trainer(node, &msg, place->applied);
     }
