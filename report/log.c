@@ -7,17 +7,6 @@
 #include "core/quote.h"
 #include "report/stamp.h"
 
-struct level_words {
-    const char *upper, *lower;
-};
-
-static const struct level_words levels[] = {
-    [LEVEL_DEBUG] = {"DEBUG", "debug"},
-    [LEVEL_INFO] = {"INFO", "info"},
-    [LEVEL_WARNING] = {"WARNING", "warning"},
-    [LEVEL_ERROR] = {"ERROR", "error"},
-};
-
 void log_init(struct logger *logger, const struct log_config *config)
 {
     memset(logger, 0, sizeof *logger);
@@ -27,7 +16,7 @@ void log_init(struct logger *logger, const struct log_config *config)
 static void print_plain(const struct note *note, nanos wall, struct text *out)
 {
     stamp_add(out, wall);
-    text_add(out, " %s %s", levels[note_level(note->kind)].upper,
+    text_add(out, " %s %s", level_capitals(note_level(note->kind)),
              note_name(note->kind));
     if (note->subject[0]) {
         text_add(out, " ");
@@ -43,7 +32,7 @@ static void print_json(const struct note *note, nanos wall, struct text *out)
     text_add(out, "{\"time\":\"");
     stamp_add(out, wall);
     text_add(out, "\",\"level\":\"%s\",\"event\":\"%s\",\"subject\":",
-             levels[note_level(note->kind)].lower, note_name(note->kind));
+             level_name(note_level(note->kind)), note_name(note->kind));
     quote_json(out, note->subject);
     text_add(out, ",\"text\":");
     quote_json(out, note->text);

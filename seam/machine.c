@@ -10,6 +10,30 @@
 #include "core/floats.h"
 #include "core/need.h"
 
+static const struct level_words {
+    const char *name, *capitals;
+} levels[] = {
+    [LEVEL_DEBUG] = {"debug", "DEBUG"},
+    [LEVEL_INFO] = {"info", "INFO"},
+    [LEVEL_WARNING] = {"warning", "WARNING"},
+    [LEVEL_ERROR] = {"error", "ERROR"},
+};
+
+static_assert(sizeof levels / sizeof *levels == LOG_LEVELS,
+              "a node's line has one of these levels");
+
+const char *level_name(enum level level)
+{
+    assert((unsigned)level < LOG_LEVELS);
+    return levels[level].name;
+}
+
+const char *level_capitals(enum level level)
+{
+    assert((unsigned)level < LOG_LEVELS);
+    return levels[level].capitals;
+}
+
 struct note_row {
     const char *name;
     enum level level;

@@ -132,6 +132,10 @@ double job_measure(const struct job *job, unsigned i);
 
 enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 
+/* "warning", and "WARNING" for lines that people read. */
+const char *level_name(enum level level);
+const char *level_capitals(enum level level);
+
 enum note_kind {
 #define NOTE(NAME, LEVEL, name) NOTE_##NAME,
 #include "seam/notes.def"

@@ -8,8 +8,6 @@
 
 enum { ROOM_OF_NOTE = 2048, RETRY_MILLISECONDS = 1000 };
 
-static const char *const level_words[] = {"debug", "info", "warning", "error"};
-
 void stream_init(struct stream *stream, uint64_t boot)
 {
     memset(stream, 0, sizeof *stream);
@@ -84,7 +82,7 @@ void note_write(const struct told_note *note, struct text *out)
         "{\"elapsed\":%.3f,\"wall\":%.3f,\"level\":\"%s\",\"event\":\"%s\"",
         (double)note->elapsed / (double)SECOND,
         (double)note->wall / (double)SECOND,
-        level_words[note_level(note->note.kind)], note_name(note->note.kind));
+        level_name(note_level(note->note.kind)), note_name(note->note.kind));
     text_add(out, ",\"subject\":");
     quote_json(out, note->note.subject);
     text_add(out, ",\"text\":");

@@ -11,6 +11,7 @@
 #include "hub/program/commands.h"
 #include "hub/program/ctl.h"
 #include "report/stamp.h"
+#include "seam/machine.h"
 
 #define AGAIN (250 * MILLISECOND)
 
@@ -29,12 +30,9 @@ static void add_left_out(struct text *out, uint64_t count)
 
 static void add_line(struct text *out, const struct msg_log *line)
 {
-    static const char *const levels[LOG_LEVELS] = {"DEBUG", "INFO", "WARNING",
-                                                   "ERROR"};
-
     add_left_out(out, line->left_out);
     stamp_add(out, line->time);
-    text_add(out, " %s ", levels[line->level]);
+    text_add(out, " %s ", level_capitals((enum level)line->level));
     quote_visible(out, line->event);
     text_add(out, ": ");
     quote_visible(out, line->text);

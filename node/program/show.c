@@ -11,6 +11,7 @@
 #include "codec/codec.h"
 #include "core/quote.h"
 #include "report/stamp.h"
+#include "seam/machine.h"
 
 #define REDRAW (200 * MILLISECOND)
 #define JSON_LINE SECOND
@@ -176,8 +177,7 @@ static void add_event(const struct node_show *show, const char *level,
 void node_show_note(struct node_show *show, enum star_level level,
                     const char *event, const char *sentence)
 {
-    static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
-    static const char *const lower[] = {"debug", "info", "warning", "error"};
+    enum level as_ours = (enum level)level;
     char bytes[LINE_BYTES];
     struct text line;
 
@@ -186,10 +186,10 @@ void node_show_note(struct node_show *show, enum star_level level,
     text_init(&line, bytes, sizeof bytes);
     (void)pthread_mutex_lock(&show->lock);
     if (show->json) {
-        add_event(show, lower[level], event, sentence, &line);
+        add_event(show, level_name(as_ours), event, sentence, &line);
     } else {
         stamp_add(&line, wall_clock());
-        text_add(&line, " %s %s: ", names[level], event);
+        text_add(&line, " %s %s: ", level_capitals(as_ours), event);
         (void)quote_plain(&line, sentence, sizeof bytes / 4);
     }
     if (show->drawn)
