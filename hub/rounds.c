@@ -239,7 +239,7 @@ static struct gate_state gate_look(const struct hub *hub,
         .waited = hub->now - round->opened,
         .iterations = hub->roll.tally.iterations - hub->rounds.iterations,
         .every = hub->adapt.every,
-        .slack = hub->policy->gate == &gate_slack ? waits_slack(hub) : -1,
+        .slack = hub->policy->gate->slack ? waits_slack(hub) : -1,
         .numbers = &hub->policy->numbers,
     };
 }

@@ -87,6 +87,7 @@ const struct gate_rule gate_slack = {
            "results.",
     .batch = true,
     .partial = true,
+    .slack = true,
     .closes = closes_slack,
     .share = share,
     .divisor = divisor,

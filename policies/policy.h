@@ -81,7 +81,8 @@ struct gate_state {
     uint64_t iterations; /* of all nodes together since the last round */
     uint64_t every;      /* k */
     nanos slack;         /* after the round's first offer, until somebody would
-                            wait for results; negative: not known */
+                            wait for results; negative: not known, or the rule
+                            does not ask */
     const struct policy_numbers *numbers;
 };
 
@@ -92,6 +93,8 @@ struct gate_rule {
     bool batch;
     /* It divides by what all live nodes would have offered. */
     bool partial;
+    /* It asks for the state's slack, which takes a look at all nodes. */
+    bool slack;
     /* Whether the round's list of contributors is complete. */
     int (*closes)(const struct gate_state *state);
     /* The share of an update of so many samples, of `total` of all, and
