@@ -39,7 +39,6 @@
  * Threads: a link has a thread of its own for the network; call its functions
  * from one thread at a time. It installs no signal handlers. After fork, only
  * the process that attached may use it.
- *
  * Out of memory: star_attach fails; a link that is attached leaves out what it
  * cannot do, trains on alone, says so (the event no_memory, `status` of
  * star_state), and goes on when there is memory again. The library never ends
@@ -190,10 +189,9 @@ struct star_options {
     /* Reserved cores, such as "6-7" or "0,2": the link's threads run on these
      * only. The thread that calls stays where it is. NULL or "": on all. */
     const char *cores;
-    /* A file for all that the link is told and does, with times, as text: when
-     * offers, chunks, results and iterations were. starswitch-sim import record
-     * reads it. Made anew; when it cannot be written any more, that is told to
-     * `log` and the link goes on. NULL or "": none. */
+    /* A file for all that the link is told and does, with times, as text, which
+     * starswitch-sim import record reads. Made anew; when it cannot be written
+     * any more, `log` is told so and the link goes on. NULL or "": none. */
     const char *record;
     /* What the hub printed for its nodes: who it is, and leave to enrol; NULL
      * or "": $STARSWITCH_KEY, or what the file $STARSWITCH_KEY_FILE holds,
@@ -243,10 +241,9 @@ struct star_state {
     double inside;           /* spent in star_step, evaluating included, waits
                                 left out */
     double waited;           /* blocked by --delay 0 or --miss wait */
-    int exit_code;           /* what a program may exit with when refused: 69 no
-                                room, 75 replaced by a newer node of its name,
-                                76 protocol version, 77 its key, 78 another
-                                model */
+    int exit_code;           /* of a program that is refused: 69 no room, 75 a
+                                newer node has its name, 76 protocol version, 77
+                                its key, 78 another model */
     enum star_status status; /* STAR_NO_MEMORY: it was missing at the last
                                 step, and the link trains on alone */
     char name[40];           /* of this node; a hub may know it by another */
@@ -273,7 +270,7 @@ STAR_API enum star_status star_attach(const struct star_options *options,
 /* To be called at the end of each iteration, after the optimizer's step. May
  * change the tensors. `progress` may be NULL; one whose size is not set says
  * nothing, and the event progress_unread says so. This and what follows accept
- * a NULL link, for a loop that trains alone: then there is nothing to do. */
+ * a NULL link, for a loop that trains alone. */
 STAR_API enum star_advice star_step(struct star_link *link,
                                     const struct star_progress *progress);
 /* The same while there is nothing to train on, many times a second: offers have
@@ -380,6 +377,9 @@ STAR_API enum star_status star_wait(struct star_link *link, double seconds);
 /* The oldest event that was not asked for yet: 1; 0: there is none, or the
  * event's size is not set. Never waits; on any thread, but not in `log`. */
 STAR_API int star_poll(struct star_link *link, struct star_event *event);
+/* A line of the program's own, for starswitch-hub logs; likewise. */
+STAR_API void star_say(struct star_link *link, enum star_level level,
+                       const char *event, const char *sentence);
 
 /* Offers the last progress, says goodbye and frees the link; waits for that, at
  * most 35 s, and 10 s for a hub that it has lost; longer only while its hub

@@ -343,6 +343,13 @@ int star_poll(struct star_link *link, struct star_event *event)
     return link && event && shell_poll(&link->shell, event);
 }
 
+void star_say(struct star_link *link, enum star_level level, const char *event,
+              const char *sentence)
+{
+    if (link && (unsigned)level <= STAR_ERROR && event && sentence)
+        shell_say(&link->shell, level, event, sentence);
+}
+
 /* Waits until the link is over, and makes the reviews that others wait for
  * meanwhile. */
 static void wait_until_over(struct star_link *link, nanos until)

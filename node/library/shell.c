@@ -86,6 +86,15 @@ void shell_tell(struct shell *shell, enum star_level level, const char *event,
     (void)pthread_mutex_unlock(&shell->telling);
 }
 
+void shell_say(struct shell *shell, enum star_level level, const char *event,
+               const char *sentence)
+{
+    (void)pthread_mutex_lock(&shell->telling);
+    if (shell->logs)
+        tell_hub(shell, level, event, sentence);
+    (void)pthread_mutex_unlock(&shell->telling);
+}
+
 static void take_note(void *self, enum star_level level, const char *event,
                       const char *text)
 {

@@ -88,6 +88,9 @@ nanos shell_limit(double seconds, nanos most);
 /* Says something to people, on any thread. */
 void shell_tell(struct shell *shell, enum star_level level, const char *event,
                 const char *sentence);
+/* Says something to the hub alone, on any thread. */
+void shell_say(struct shell *shell, enum star_level level, const char *event,
+               const char *sentence);
 /* Passes a message on to the machine, on the program's thread; where there is
  * no memory even for that, the shell is starved. */
 void shell_post(struct shell *shell, const struct msg *msg,

@@ -407,6 +407,15 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
             POINTER(star_event),
         ],
     ),
+    "star_say": (
+        None,
+        [
+            POINTER(star_link),
+            c_int,
+            c_char_p,
+            c_char_p,
+        ],
+    ),
     "star_detach": (
         None,
         [

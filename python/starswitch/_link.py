@@ -462,7 +462,8 @@ class Link:
         # would let another thread of the script have it for 5 ms.
         quick = PyDLL(self._lib._name, handle=self._lib._handle)
         self._due, self._poll = quick.star_due, quick.star_poll
-        for function in (self._due, self._poll):
+        self._say_to_hub = quick.star_say
+        for function in (self._due, self._poll, self._say_to_hub):
             function.restype, function.argtypes = c.FUNCTIONS[function.__name__]
         tensors = self._tensors()
         complete = self._parameters.begin_copy()
@@ -1087,6 +1088,31 @@ class Link:
             )
         if state["parameters"] and self._parameters is not None:
             self._parameters.load_state_dict(state["parameters"])
+
+
+def _pass_on(record: logging.LogRecord) -> bool:
+    """Lets all lines of the logger be, and says them to the hubs, too, where
+    `starswitch-hub logs` shows them. Events are the library's own: it has said
+    them."""
+    if hasattr(record, "event") or not _held:
+        return True
+    level = max(
+        (one for one, name in LEVELS.items() if name <= record.levelno),
+        default=c.star_level.STAR_DEBUG,
+    )
+    try:
+        text = record.getMessage().encode(errors="replace")
+    except (TypeError, ValueError, KeyError):
+        return True  # the handlers say what is wrong with it
+    for link in list(_held):
+        handle = link._handle
+        if handle is not None:
+            link._say_to_hub(handle, level, b"script", text)
+    return True
+
+
+# A filter, as with a handler Python would not print warnings by itself any more.
+logger.addFilter(_pass_on)
 
 
 def _leave_all() -> None:

@@ -119,6 +119,9 @@ static void events_can_be_asked_for(void)
     CHECK_EQUAL(0, event.lost);
     CHECK_EQUAL(0, star_poll(link, &none));
     CHECK_EQUAL(0, star_poll(NULL, &event));
+    star_say(link, STAR_INFO, "script", "for the hub: it is no event");
+    star_say(link, STAR_INFO, "script", NULL);
+    star_say(NULL, STAR_INFO, "script", "alone");
     CHECK_EQUAL(0, star_poll(link, NULL));
     star_detach_within(&link, 0);
 }
