@@ -32,6 +32,22 @@ static double ring_speed_up(const struct tune *tune)
     return plan.speed_up;
 }
 
+static bool has_goal(const struct tune *tune)
+{
+    return tune->options.goal.kind != GOAL_NONE;
+}
+
+/* Searches, and then tries how long the choice takes. False: interrupted. */
+static bool search(struct tune *tune, unsigned workers)
+{
+    tune->goal = (struct tune_goal){NAN, NAN, NAN, ""};
+    if (!tune_search(tune, workers, "plays"))
+        return false;
+    return !tune->trains || !has_goal(tune) ||
+           !tune->rows[tune->best].trial.done ||
+           tune_until_goal(tune, workers, "seeds until the goal");
+}
+
 /* ---- JSON ---- */
 
 static void add_number(struct text *out, const char *name, double value)
@@ -86,6 +102,11 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     add_number(&out, "hub_out_bytes_per_s", trial->down * tune->star.nodes);
     add_number(&out, "speed_up", speed_up);
     add_number(&out, "over_ring_allreduce", speed_up / ring_speed_up(tune));
+    if (row == &tune->rows[tune->best] && has_goal(tune)) {
+        add_number(&out, "goal_s", tune->goal.seconds);
+        add_number(&out, "goal_least_s", tune->goal.least);
+        add_number(&out, "goal_most_s", tune->goal.most);
+    }
     (void)printf("%s}\n", bytes);
 }
 
@@ -100,6 +121,27 @@ static void print_json(const struct tune *tune)
 }
 
 /* ---- words ---- */
+
+static void add_goal(const struct tune *tune, struct text *out)
+{
+    const struct tune_goal *goal = &tune->goal;
+
+    if (!has_goal(tune))
+        return;
+    text_add(out, " goal     ");
+    run_goal(&tune->options, out);
+    if (!tune->trains)
+        text_add(out, ": when is not foreseen; say --model and --data\n");
+    else if (isfinite(goal->seconds))
+        text_add(out,
+                 " after %.4g s, %.4g to %.4g s with %u seed%s, trained in "
+                 "virtual time\n",
+                 goal->seconds, goal->least, goal->most, tune->seeds,
+                 plural(tune->seeds));
+    else
+        text_add(out, " is NOT reached%s%s\n", goal->trouble[0] ? ": " : "",
+                 goal->trouble);
+}
 
 static void describe(const struct tune *tune, struct text *out)
 {
@@ -281,6 +323,7 @@ static void print_words(const struct tune *tune)
     add_why(tune, best, &out);
     if (best->trial.done) {
         add_figures(tune, best, &out);
+        add_goal(tune, &out);
         add_others(tune, &out);
     }
     (void)fputs(bytes, stdout);
@@ -299,7 +342,7 @@ int sim_tune(int count, char **words)
     status = tune_open(&options, &tune, &why);
     if (status != STATUS_OK)
         return run_fail(status, &why);
-    if (!tune_search(tune, (unsigned)options.workers, "plays"))
+    if (!search(tune, (unsigned)options.workers))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
     else if (tune->tried && !tune->rows[tune->best].trial.done)
         status =

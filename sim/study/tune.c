@@ -47,6 +47,7 @@ static enum status fill(struct tune *tune, const struct scenario *scenario,
     enum status status;
 
     tune->options = *scenario_options(scenario);
+    tune->trains = scenario_compute(scenario) == COMPUTE_REAL;
     if (tune->options.every == VALUE_AUTO)
         tune->options.given.every = 0;
     if (tune->options.delay == VALUE_AUTO)

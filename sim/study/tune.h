@@ -59,14 +59,23 @@ struct tune_row {
     double speed_up;    /* by the trial; 0 until then */
 };
 
+/* Seconds from the start to the goal: the median of the seeds, and their ends.
+ * INFINITY: not reached, and `trouble` says why if something went wrong. */
+struct tune_goal {
+    double seconds, least, most;
+    char trouble[TROUBLE_BYTES];
+};
+
 struct tune {
     struct options options;
+    bool trains; /* --model and the like: it can be foreseen when it is good */
     struct plan_star star;
     double span; /* of the trace, seconds; 0: none */
     unsigned seeds;
     struct tune_row *rows; /* best prediction first, then neighbours */
     unsigned count, room, enumerated, tried;
     unsigned best; /* after a search */
+    struct tune_goal goal;
 };
 
 /* Reads trace and options, enumerates and predicts. USAGE, CONFIG and what
@@ -82,6 +91,10 @@ bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
 /* Plays what it takes, nothing if it is hopeless. False: interrupted, and
  * `best` is of what was played. */
 bool tune_search(struct tune *tune, unsigned workers, const char *noun);
+/* Plays the best row until --goal, with each seed and with what `trains`: the
+ * surrogate would say nothing (above), and what is trained on real links is the
+ * same to the bit. False: interrupted. */
+bool tune_until_goal(struct tune *tune, unsigned workers, const char *noun);
 /* The best of the rows that were tried, by TUNE_CLOSE. */
 unsigned tune_best(const struct tune *tune);
 

@@ -19,6 +19,9 @@ command=$(sed -n 's/^  \(starswitch-hub .*\)/\1/p' "$here/words")
 grep -q "\"tune\":\"choice\".*\"command\":\"$command\"" "$here/one" ||
     failed "words and JSON choose differently"
 grep '^ [a-z~]' "$here/words"
+$tune --goal 0.1 >"$here/words" 2>"$here/err"
+grep -q "goal  *loss 0.1: when is not foreseen; say --model" "$here/words" ||
+    failed "when a surrogate is good is foreseen"
 
 "$bin/starswitch-sim" tune --nodes 2 --params 100M --step-time 20ms \
     --rate 10Mbit --port 10Mbit >"$here/words" 2>"$here/err"
