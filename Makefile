@@ -66,7 +66,7 @@ CHAOS = $(if $(wildcard tests/chaos),$(BUILD)/star-chaos)
 ATTACK = $(if $(wildcard tests/attack),$(BUILD)/star-attack)
 TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
 	$(wildcard tools/tables.c tools/formats.c tools/vectors.c \
-	tools/operating.c))
+	tools/operating.c tools/completion.c))
 TESTS = $(BUILD)/run-tests
 TEST_SOURCES = $(wildcard tests/*.c tests/*/*.c tests/*/*/*.c)
 TEST_OBJECTS = $(call object,\

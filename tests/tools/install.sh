@@ -42,6 +42,12 @@ done
 [ -s "$root/usr/share/man/man5/starswitch-trace.5" ]
 [ -s "$root/usr/share/man/man1/starswitch-hub.1" ]
 echo "the man pages are there"
+[ -s "$root/usr/share/zsh/site-functions/_starswitch" ]
+for name in starswitch starswitch-hub starswitch-node starswitch-sim; do
+    bash -c '. "$1" && complete -p "${1##*/}"' - \
+        "$root/usr/share/bash-completion/completions/$name" >/dev/null
+done
+echo "bash and zsh complete the programs"
 # Programs tell a service manager how they are; a library is somebody else's
 # program.
 if grep -q NOTIFY_SOCKET "$root/usr/lib/libstarswitch.so"; then

@@ -1,0 +1,509 @@
+# bash completion of starswitch and its programs.
+# Made from core/options.def: make docs
+
+_starswitch_hub_commands=' ctl top logs plan verify export keygen enroll revoke'
+_starswitch_hub_options='
+ --listen
+ --insecure --no-insecure
+ --lan --no-lan
+ --no-beacon
+ --page
+ --no-page
+ --page-token-file
+ --keys
+ --for
+ --most
+ --once --no-once
+ --rotate --no-rotate
+ --chunk
+ --window
+ --budget
+ --up
+ --down
+ --cores
+ --threads
+ --policy
+ --gate
+ --select
+ --reduce
+ --merge
+ --receive
+ --damping
+ --preempt
+ --init
+ --tournament
+ --optimizer
+ --fragments
+ --dylu --no-dylu
+ --every
+ --delay
+ --miss
+ --wait
+ --exchange
+ --codec-up
+ --codec-down
+ --staleness
+ --nodes
+ --outer-lr
+ --outer-momentum
+ --early
+ --elastic
+ --pull
+ --anchor
+ --group
+ --global-every
+ --top
+ --trim
+ --faulty
+ --clip
+ --quorum
+ --grace
+ --margin
+ --gap
+ --strikes
+ --spare
+ --quantile
+ --rollback
+ --tasks
+ --task-time
+ --goal
+ --iterations
+ --time
+ --epochs
+ --idle
+ --model
+ --data
+ --trainer
+ --seed
+ --evaluate
+ --directory
+ --save
+ --best
+ --record
+ --journal
+ --report
+ --course
+ --tensorboard
+ --json --no-json
+ --follow --no-follow
+ --lines
+ --supervise --no-supervise
+ --config
+ --help
+ --version'
+_starswitch_node_commands=' doctor auto'
+_starswitch_node_options='
+ --hub
+ --key-file
+ --key
+ --identity
+ --name
+ --up
+ --down
+ --cores
+ --params
+ --iterations
+ --time
+ --model
+ --data
+ --trainer
+ --seed
+ --step-time
+ --evaluate
+ --dry-run --no-dry-run
+ --save
+ --record
+ --json --no-json
+ --config
+ --help
+ --version'
+_starswitch_sim_commands=' run compare sweep tune import export validate view replay soak shim'
+_starswitch_sim_options='
+ --listen
+ --insecure --no-insecure
+ --hub
+ --name
+ --chunk
+ --window
+ --budget
+ --up
+ --down
+ --policy
+ --gate
+ --select
+ --reduce
+ --merge
+ --receive
+ --damping
+ --preempt
+ --init
+ --tournament
+ --optimizer
+ --fragments
+ --dylu --no-dylu
+ --every
+ --delay
+ --miss
+ --wait
+ --exchange
+ --codec-up
+ --codec-down
+ --staleness
+ --nodes
+ --rate
+ --port
+ --latency
+ --jitter
+ --loss
+ --flip
+ --cut
+ --duplicate
+ --swap
+ --stall
+ --trace
+ --scenario
+ --speeds
+ --step-cv
+ --hiccups
+ --hiccup
+ --compute
+ --params
+ --noise
+ --spread
+ --seeds
+ --workers
+ --over
+ --k-half
+ --noise-scale
+ --timeline
+ --outer-lr
+ --outer-momentum
+ --early
+ --elastic
+ --pull
+ --anchor
+ --group
+ --global-every
+ --top
+ --trim
+ --faulty
+ --clip
+ --quorum
+ --grace
+ --margin
+ --gap
+ --strikes
+ --spare
+ --quantile
+ --rollback
+ --goal
+ --iterations
+ --time
+ --model
+ --data
+ --trainer
+ --seed
+ --step-time
+ --evaluate
+ --record
+ --report
+ --course
+ --json --no-json
+ --config
+ --help
+ --version'
+_starswitch_ctl=' status checkpoint drain pin unpin rollback reload stop end'
+
+_starswitch_values() { # PROGRAM--OPTION
+    case $1 in
+    hub--listen) echo ;;
+    hub--insecure | hub--no-insecure) echo @flag ;;
+    hub--lan | hub--no-lan) echo @flag ;;
+    hub--no-beacon) echo @flag ;;
+    hub--page) echo ;;
+    hub--no-page) echo @flag ;;
+    hub--page-token-file) echo @file ;;
+    hub--keys) echo @folder ;;
+    hub--for) echo ;;
+    hub--most) echo ;;
+    hub--once | hub--no-once) echo @flag ;;
+    hub--rotate | hub--no-rotate) echo @flag ;;
+    hub--chunk) echo ;;
+    hub--window) echo ;;
+    hub--budget) echo ;;
+    hub--up) echo ;;
+    hub--down) echo ;;
+    hub--cores) echo ;;
+    hub--threads) echo ;;
+    hub--policy) echo mean auto diloco async streaming delayed downpour ddp best better top soup verified easgd easgd-async lsgd pbt median trimmed robust krum multi-krum adam ;;
+    hub--gate) echo sync async quorum slack counted ;;
+    hub--select) echo all best better top ;;
+    hub--reduce) echo mean clip tokens median trimmed krum multi-krum rda soup verified ;;
+    hub--merge) echo mean soft heloco mixing delayed elastic elastic-first copy leader adam ;;
+    hub--receive) echo all leader quantile halving ;;
+    hub--damping) echo none inverse root ;;
+    hub--preempt) echo off margin quantile ;;
+    hub--init) echo hub tournament population elastic ;;
+    hub--tournament) echo ;;
+    hub--optimizer) echo keep reset ;;
+    hub--fragments) echo ;;
+    hub--dylu | hub--no-dylu) echo @flag ;;
+    hub--every) echo ;;
+    hub--delay) echo ;;
+    hub--miss) echo late skip wait cut ;;
+    hub--wait) echo ;;
+    hub--exchange) echo delta gradient parameters ;;
+    hub--codec-up) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
+    hub--codec-down) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
+    hub--staleness) echo ;;
+    hub--nodes) echo ;;
+    hub--outer-lr) echo ;;
+    hub--outer-momentum) echo ;;
+    hub--early) echo ;;
+    hub--elastic) echo ;;
+    hub--pull) echo ;;
+    hub--anchor) echo ;;
+    hub--group) echo ;;
+    hub--global-every) echo ;;
+    hub--top) echo ;;
+    hub--trim) echo ;;
+    hub--faulty) echo ;;
+    hub--clip) echo ;;
+    hub--quorum) echo ;;
+    hub--grace) echo ;;
+    hub--margin) echo ;;
+    hub--gap) echo ;;
+    hub--strikes) echo ;;
+    hub--spare) echo ;;
+    hub--quantile) echo ;;
+    hub--rollback) echo ;;
+    hub--tasks) echo ;;
+    hub--task-time) echo ;;
+    hub--goal) echo ;;
+    hub--iterations) echo ;;
+    hub--time) echo ;;
+    hub--epochs) echo ;;
+    hub--idle) echo ;;
+    hub--model) echo ;;
+    hub--data) echo @file ;;
+    hub--trainer) echo @file ;;
+    hub--seed) echo ;;
+    hub--evaluate) echo ;;
+    hub--directory) echo @folder ;;
+    hub--save) echo ;;
+    hub--best) echo ;;
+    hub--record) echo @file ;;
+    hub--journal) echo @file ;;
+    hub--report) echo @file ;;
+    hub--course) echo @file ;;
+    hub--tensorboard) echo @folder ;;
+    hub--json | hub--no-json) echo @flag ;;
+    hub--follow | hub--no-follow) echo @flag ;;
+    hub--lines) echo ;;
+    hub--supervise | hub--no-supervise) echo @flag ;;
+    hub--config) echo @file ;;
+    hub--help) echo @flag ;;
+    hub--version) echo @flag ;;
+    node--hub) echo ;;
+    node--key-file) echo @file ;;
+    node--key) echo ;;
+    node--identity) echo @file ;;
+    node--name) echo ;;
+    node--up) echo ;;
+    node--down) echo ;;
+    node--cores) echo ;;
+    node--params) echo ;;
+    node--iterations) echo ;;
+    node--time) echo ;;
+    node--model) echo ;;
+    node--data) echo @file ;;
+    node--trainer) echo @file ;;
+    node--seed) echo ;;
+    node--step-time) echo ;;
+    node--evaluate) echo ;;
+    node--dry-run | node--no-dry-run) echo @flag ;;
+    node--save) echo @file ;;
+    node--record) echo @file ;;
+    node--json | node--no-json) echo @flag ;;
+    node--config) echo @file ;;
+    node--help) echo @flag ;;
+    node--version) echo @flag ;;
+    sim--listen) echo ;;
+    sim--insecure | sim--no-insecure) echo @flag ;;
+    sim--hub) echo ;;
+    sim--name) echo ;;
+    sim--chunk) echo ;;
+    sim--window) echo ;;
+    sim--budget) echo ;;
+    sim--up) echo ;;
+    sim--down) echo ;;
+    sim--policy) echo mean auto diloco async streaming delayed downpour ddp best better top soup verified easgd easgd-async lsgd pbt median trimmed robust krum multi-krum adam ;;
+    sim--gate) echo sync async quorum slack counted ;;
+    sim--select) echo all best better top ;;
+    sim--reduce) echo mean clip tokens median trimmed krum multi-krum rda soup verified ;;
+    sim--merge) echo mean soft heloco mixing delayed elastic elastic-first copy leader adam ;;
+    sim--receive) echo all leader quantile halving ;;
+    sim--damping) echo none inverse root ;;
+    sim--preempt) echo off margin quantile ;;
+    sim--init) echo hub tournament population elastic ;;
+    sim--tournament) echo ;;
+    sim--optimizer) echo keep reset ;;
+    sim--fragments) echo ;;
+    sim--dylu | sim--no-dylu) echo @flag ;;
+    sim--every) echo ;;
+    sim--delay) echo ;;
+    sim--miss) echo late skip wait cut ;;
+    sim--wait) echo ;;
+    sim--exchange) echo delta gradient parameters ;;
+    sim--codec-up) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
+    sim--codec-down) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
+    sim--staleness) echo ;;
+    sim--nodes) echo ;;
+    sim--rate) echo ;;
+    sim--port) echo ;;
+    sim--latency) echo ;;
+    sim--jitter) echo ;;
+    sim--loss) echo ;;
+    sim--flip) echo ;;
+    sim--cut) echo ;;
+    sim--duplicate) echo ;;
+    sim--swap) echo ;;
+    sim--stall) echo ;;
+    sim--trace) echo @file ;;
+    sim--scenario) echo @file ;;
+    sim--speeds) echo ;;
+    sim--step-cv) echo ;;
+    sim--hiccups) echo ;;
+    sim--hiccup) echo ;;
+    sim--compute) echo real surrogate recorded ;;
+    sim--params) echo ;;
+    sim--noise) echo ;;
+    sim--spread) echo ;;
+    sim--seeds) echo ;;
+    sim--workers) echo ;;
+    sim--over) echo ;;
+    sim--k-half) echo ;;
+    sim--noise-scale) echo ;;
+    sim--timeline) echo @file ;;
+    sim--outer-lr) echo ;;
+    sim--outer-momentum) echo ;;
+    sim--early) echo ;;
+    sim--elastic) echo ;;
+    sim--pull) echo ;;
+    sim--anchor) echo ;;
+    sim--group) echo ;;
+    sim--global-every) echo ;;
+    sim--top) echo ;;
+    sim--trim) echo ;;
+    sim--faulty) echo ;;
+    sim--clip) echo ;;
+    sim--quorum) echo ;;
+    sim--grace) echo ;;
+    sim--margin) echo ;;
+    sim--gap) echo ;;
+    sim--strikes) echo ;;
+    sim--spare) echo ;;
+    sim--quantile) echo ;;
+    sim--rollback) echo ;;
+    sim--goal) echo ;;
+    sim--iterations) echo ;;
+    sim--time) echo ;;
+    sim--model) echo ;;
+    sim--data) echo @file ;;
+    sim--trainer) echo @file ;;
+    sim--seed) echo ;;
+    sim--step-time) echo ;;
+    sim--evaluate) echo ;;
+    sim--record) echo @file ;;
+    sim--report) echo @file ;;
+    sim--course) echo @file ;;
+    sim--json | sim--no-json) echo @flag ;;
+    sim--config) echo @file ;;
+    sim--help) echo @flag ;;
+    sim--version) echo @flag ;;
+    *) return 1 ;;
+    esac
+}
+
+# The commands that the front lists, and what a command says of its options.
+_starswitch_commands() { # PROGRAM
+    "$1" --help 2>/dev/null | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p'
+}
+_starswitch_help() { # PROGRAM COMMAND
+    "$1" "$2" --help 2>/dev/null | grep -o -- '--[a-z][a-z-]*' | sort -u
+}
+
+# Answers with those of the words that begin as the user has.
+_starswitch_offer() { # BEGUN WORDS
+    local word
+    COMPREPLY=()
+    for word in $2; do
+        case $word in
+        @file) compopt -o filenames && mapfile -t COMPREPLY < <(
+            compgen -f -- "$1") ;;
+        @folder) compopt -o filenames && mapfile -t COMPREPLY < <(
+            compgen -d -- "$1") ;;
+        @flag) ;;
+        "$1"*) COMPREPLY+=("$word") ;;
+        esac
+    done
+}
+
+_starswitch() {
+    local words=("${COMP_WORDS[@]:0:COMP_CWORD}")
+    local begun=${COMP_WORDS[COMP_CWORD]} last program=${1##*/} first=1 values
+    program=${program#starswitch}
+    program=${program#-}
+    if [ -z "$program" ]; then
+        if [ "$COMP_CWORD" = 1 ]; then
+            _starswitch_offer "$begun" "$(_starswitch_commands "$1")"
+            return
+        fi
+        program=${COMP_WORDS[1]} first=2
+        case $program in
+        hub | node | sim) ;;
+        doctor) program=node ;;
+        plan) program=sim ;;
+        top | logs | auto) program=hub ;;
+        *)
+            _starswitch_offer "$begun" "$(_starswitch_help "$1" "$program")"
+            return
+            ;;
+        esac
+    fi
+    case " ${words[*]} " in *" -- "*) # somebody else's words
+        _starswitch_offer "$begun" @file
+        return
+        ;;
+    esac
+    # `--name=value` is three words here: COMP_WORDBREAKS has the sign.
+    [ "$begun" != = ] || begun=
+    last=${words[*]: -1}
+    [ "$last" != = ] || last=${words[*]: -2:1}
+    case ${words[first]:-} in
+    plan) program=sim ;;
+    auto) program=hub ;;
+    ctl)
+        [ "$COMP_CWORD" != $((first + 1)) ] || {
+            _starswitch_offer "$begun" "$_starswitch_ctl"
+            return
+        }
+        ;;
+    esac
+    values=$(_starswitch_values "$program$last") &&
+        [ "$values" != @flag ] && {
+        _starswitch_offer "$begun" "$values"
+        return
+    }
+    case $begun in -*) values=_starswitch_${program}_options ;;
+    *) values=_starswitch_${program}_commands ;; esac
+    [ "$values" != "_starswitch_${program}_commands" ] ||
+        [ "$COMP_CWORD" = "$first" ] || {
+        _starswitch_offer "$begun" @file
+        return
+    }
+    _starswitch_offer "$begun" "${!values}"
+}
+
+complete -F _starswitch starswitch starswitch-hub starswitch-node \
+    starswitch-sim
