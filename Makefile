@@ -283,9 +283,9 @@ cppcheck: ## cppcheck, with tools/cppcheck.txt
 		--cppcheck-build-dir=$(BUILD)/cppcheck $(SOURCES)
 
 docs: $(TABLES) ## write the generated pages anew
-	@tools/docs $(TABLES) tools/ancestors
+	@tools/docs $(TABLES) tools/ancestors tools/front-man
 docs-check: $(TABLES) ## the generated pages say what the tables say
-	@tools/docs --check $(TABLES) tools/ancestors
+	@tools/docs --check $(TABLES) tools/ancestors tools/front-man
 
 # ---- variants: the same build with another SAN, elsewhere ----
 

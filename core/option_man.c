@@ -191,19 +191,17 @@ static void print_examples(enum program program, struct text *out)
     }
 }
 
-/* The other programs, in the table's order. */
+/* The front command, and the other programs in the table's order. */
 static void print_see_also(enum program program, struct text *out)
 {
-    const char *before = "";
-
     print_section("SEE ALSO", out);
+    text_add(out, ".BR starswitch (1)");
     for (enum program other = 0; other < PROGRAMS; other++) {
         if (other == program)
             continue;
-        text_add(out, "%s.BR ", before);
+        text_add(out, ",\n.BR ");
         print_plain(programs[other].name, out);
         text_add(out, " (1)");
-        before = ",\n";
     }
     text_add(out, "\n");
 }
