@@ -224,7 +224,7 @@ programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES) \
 # Each has a network of its own; the longest come first.
 LONGEST = tests/e2e/chaos.sh tests/e2e/zombie.sh
 SCRIPTS = $(LONGEST) $(filter-out $(LONGEST),\
-	$(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh)))
+	$(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh tests/engines/*.sh)))
 AT_ONCE = $(shell unshare -n true 2>/dev/null && echo 3 || echo 1)
 scripts: all programs-for-checks ## the tests that are shell scripts
 	@printf '%s\n' $(SCRIPTS) | STAR_BUILD=$(BUILD) xargs -P$(AT_ONCE) -I{} \
