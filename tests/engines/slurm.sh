@@ -19,6 +19,7 @@ ip link add name star0 type veth peer name star1
 ip addr add 192.0.2.1/24 dev star0
 ip link set star0 up
 . tests/e2e/common
+. tests/engines/jobs
 
 mkdir "$here/bin" "$here/work"
 cp packaging/starswitch "$here/bin"
@@ -37,47 +38,31 @@ job=$(cd "$here/work" && sbatch --parsable --output="$here/job.out" "$script" \
 touch "$here/job.out"
 run=$here/work/starswitch-$job
 
-joined() { # COUNT: so many times has a node come in
-    [ "$(grep -cE '"node_(enrolled|joined|rejoined)"' "$here/job.out")" \
-        -ge "$1" ]
-}
-version() { # of the centre, as the hub says last
-    grep -o '"version":[0-9]*' "$here/job.out" | tail -n 1 | tr -dc 0-9; echo
-}
-beyond() { [ "0$(version)" -ge "$1" ]; }
-process() { # NAME: the node's, and not that which has started it
-    local each
-    for each in /proc/[0-9]*; do
-        [ "$(readlink "$each/exe")" = "$(realpath "$bin/starswitch-node")" ] &&
-            tr '\0' '\n' 2>/dev/null <"$each/environ" |
-            grep -qx "STARSWITCH_NAME=$1" && echo "${each#/proc/}"
-    done
-}
 over() { # STATE: of the job
     scontrol show job "$job" | grep -q "JobState=$1 "
 }
 
-until_ 30 "four nodes join" joined 4
-until_ 30 "they train" beyond 3
+until_ 30 "four nodes join" joined job 4
+until_ 30 "they train" beyond job 3
 echo "SLURM: a hub and four nodes train"
 
 kill -KILL "$(process n2)"
-until_ 30 "the others go on" beyond $(($(version) + 3))
+until_ 30 "the others go on" beyond job $(($(version job) + 3))
 slurm_has "$job" RUNNING || failed "the job ends with one of its nodes"
 echo "SLURM: a node is killed, the others train on"
 
 ! grep -q 'goal reached' "$here/job.out" || failed "the goal was too easy"
 scancel --batch --signal=USR1 "$job"
 until_ 40 "the job is queued again" over PENDING
-before=$(version)
+before=$(version job)
 [ "$(metadata "$run/current/centre.safetensors" version)" -ge "$before" ] ||
     failed "what the hub had when it was drained is not saved"
 until_ 60 "the job runs again" over RUNNING
 until_ 30 "the hub goes on" grep -q "going on with run" "$here/job.out"
-until_ 30 "the nodes are back" joined 8
+until_ 30 "the nodes are back" joined job 8
 echo "SLURM: drained by its signal and queued again, it goes on at $before"
 
 until_ 90 "the goal is reached" over COMPLETED
 grep -q 'goal reached' "$here/job.out" || failed "the hub does not say that"
-beyond "$before" || failed "it has begun anew"
+beyond job "$before" || failed "it has begun anew"
 echo "SLURM: the goal is reached, and the job is over"
