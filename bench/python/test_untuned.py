@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from untuned import arms, report, runner
-from untuned.work import WORKS
+from untuned.work import RATES, WORKS
 
 
 def test_a_node_of_data_parallelism_has_all_samples_and_no_partner() -> None:
@@ -47,3 +47,18 @@ def test_the_worst_rise_and_the_worst_delay_are_judged(tmp_path: Path) -> None:
     report.claim_monotony(told, found)
     assert (told.held, told.failed) == (2, 2)
     assert "k = 5 over 10: 1.050, **does not hold**" in told.text[-2]
+
+
+def test_bytes_are_those_of_one_node_and_not_divided_among_all(tmp_path: Path) -> None:
+    (tmp_path / "sim").write_text("")
+    told = report.Report(
+        runner.Runner(tmp_path / "sim", tmp_path / "none", 1), range(1, 2)
+    )
+    work = WORKS["gpt"]
+    each = 4.0 * 118_000 * work.iterations  # of an all-reduce, one way
+    row = {"loss": 2.0, "up_bytes": each / 100, "down_bytes": each / 300}
+    lines = [arms.pooled(work, 4, rate, 1) for rate in RATES]
+    lines += [arms.line(work, 4, options, 1) for _, options in report.FEWER]
+    told.runner.known = {one: dict(row, took=0.0) for one in lines}
+    report.fewer_bytes(told)
+    assert "| 1/150 | 2.000 (2.000) | 1.000, holds |" in told.text[-1]

@@ -290,7 +290,7 @@ def fewer_bytes(report: Report) -> None:
     for name, options in FEWER:
         own = report.losses(partial(line, work, 4, options))
         row = report.runner.known[line(work, 4, options, report.seeds[0])]
-        sent = (row["up_bytes"] + row["down_bytes"]) / 4
+        sent = row["up_bytes"] + row["down_bytes"]  # of a node, the mean of all
         times = 8.0 * floats * work.iterations / sent
         ratio = statistics.median(own) / statistics.median(pool)
         said = report.verdict(ratio, 1.05) if times >= 100 else f"{ratio:.3f}"
