@@ -60,6 +60,7 @@ extern const struct codec codecs[CODEC_COUNT];
 #undef CODEC
 bool codec_top1_valid(const unsigned char *bytes, size_t elements);
 bool codec_top10_valid(const unsigned char *bytes, size_t elements);
+bool codec_sparse_valid(const unsigned char *bytes, size_t elements);
 
 /* NULL if there is none of this name. */
 const struct codec *codec_find(const char *name);

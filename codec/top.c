@@ -1,6 +1,10 @@
-/* top1 and top10: of each CODEC_GRAIN elements the 1 % (10 %) of the largest
- * magnitude, rounded up; of equal ones the first. A block is their places in
- * it as 16-bit numbers, ascending, then their values as float32.
+/* top1, top10 and sparse: of each CODEC_GRAIN elements the 1 % (10 %, 1/64) of
+ * the largest magnitude, rounded up; of equal ones the first. A block is their
+ * places in it as 16-bit numbers, ascending, then their values as float32.
+ *
+ * In sparse a place leaves four bits of its number: they are the value as int4
+ * has it, a code from -7 to 7 of the largest, whose step is before the places.
+ * ("SparseLoCo", Sarfi et al. 2025, which takes two bits; two more are free.)
  *
  * The magnitude that the last one has is found bit by bit, from the highest:
  * each bit asks how many elements are at least as large, and counting is what
@@ -15,24 +19,45 @@
 #include "codec/codec.h"
 
 enum {
-    ENTRY = sizeof(uint16_t) + sizeof(float),
-    MOST_KEPT = (CODEC_GRAIN + 9) / 10
+    MOST_KEPT = (CODEC_GRAIN + 9) / 10,
+    MOST_CODE = 7,
+    CODE_SHIFT = 12 /* places are below CODEC_GRAIN */
 };
+
+struct form {
+    unsigned share; /* one in so many is kept */
+    bool coded;     /* values are in the upper bits of the places */
+};
+
+static const struct form top1 = {100, false}, top10 = {10, false},
+                         sparse = {64, true};
 
 /* Bits of a magnitude below the coarse ones. */
 #define FINE_BITS ((int32_t)1 << 20)
 
 /* The last block of a vector may be shorter. */
-static size_t kept(size_t length, unsigned share)
+static size_t kept(const struct form *form, size_t length)
 {
-    return (length + share - 1) / share;
+    return (length + form->share - 1) / form->share;
 }
 
-static size_t bound(size_t elements, unsigned share)
+/* Bytes of a block before its places. */
+static size_t head(const struct form *form)
 {
-    return (elements / CODEC_GRAIN * kept(CODEC_GRAIN, share) +
-            kept(elements % CODEC_GRAIN, share)) *
-           ENTRY;
+    return form->coded ? sizeof(float) : 0;
+}
+
+static size_t block_bytes(const struct form *form, size_t length)
+{
+    size_t entry = sizeof(uint16_t) + (form->coded ? 0 : sizeof(float));
+
+    return length ? head(form) + kept(form, length) * entry : 0;
+}
+
+static size_t bound(const struct form *form, size_t elements)
+{
+    return elements / CODEC_GRAIN * block_bytes(form, CODEC_GRAIN) +
+           block_bytes(form, elements % CODEC_GRAIN);
 }
 
 /* ---- plain ---- */
@@ -183,49 +208,99 @@ static void choose_wide(const float *values, size_t length, size_t wanted,
 
 /* ---- blocks ---- */
 
-static void encode(const float *values, size_t first, size_t count,
-                   unsigned share, unsigned char *bytes)
+/* The places with their codes, behind the step. */
+static void put_codes(const float *values, const uint16_t *places, size_t count,
+                      unsigned char *bytes)
 {
-    size_t size = kept(CODEC_GRAIN, share) * ENTRY;
+    float chosen[MOST_KEPT], inverse;
+
+    for (size_t i = 0; i < count; i++)
+        chosen[i] = values[places[i]];
+    inverse = block_put_scale(block_largest(chosen, count), MOST_CODE,
+                              MOST_CODE, bytes);
+    for (size_t i = 0; i < count; i++) {
+        int code = (int)rintf(chosen[i] * inverse);
+        uint16_t entry =
+            (uint16_t)(places[i] | ((unsigned)code & 15U) << CODE_SHIFT);
+
+        memcpy(bytes + sizeof(float) + i * sizeof entry, &entry, sizeof entry);
+    }
+}
+
+static void put_floats(const float *values, const uint16_t *places,
+                       size_t count, unsigned char *bytes)
+{
+    unsigned char *value = bytes + count * sizeof *places;
+
+    memcpy(bytes, places, count * sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        memcpy(value + i * sizeof(float), &values[places[i]], sizeof(float));
+}
+
+static void encode(const struct form *form, const float *values,
+                   struct span span, unsigned char *bytes)
+{
+    size_t size = block_bytes(form, CODEC_GRAIN);
     uint16_t places[MOST_KEPT] = {0};
 
-    bytes += first / CODEC_GRAIN * size;
-    while (count) {
-        size_t length = count < CODEC_GRAIN ? count : CODEC_GRAIN;
-        size_t wanted = kept(length, share);
-        unsigned char *value = bytes + wanted * sizeof *places;
+    bytes += span.first / CODEC_GRAIN * size;
+    while (span.count) {
+        size_t length = span.count < CODEC_GRAIN ? span.count : CODEC_GRAIN;
+        size_t wanted = kept(form, length);
 
         if (cpu_level() == CPU_PLAIN)
             choose_plain(values, length, wanted, places);
         else
             choose_wide(values, length, wanted, places);
-        memcpy(bytes, places, wanted * sizeof *places);
-        for (size_t i = 0; i < wanted; i++)
-            memcpy(value + i * sizeof(float), &values[places[i]],
-                   sizeof(float));
+        if (form->coded)
+            put_codes(values, places, wanted, bytes);
+        else
+            put_floats(values, places, wanted, bytes);
         values += length;
-        count -= length;
+        span.count -= length;
         bytes += size;
     }
 }
 
-static size_t place_at(const unsigned char *bytes, size_t i)
+static unsigned entry_at(const struct form *form, const unsigned char *bytes,
+                         size_t i)
 {
-    uint16_t place;
+    uint16_t entry;
 
-    memcpy(&place, bytes + i * sizeof place, sizeof place);
-    return place;
+    memcpy(&entry, bytes + head(form) + i * sizeof entry, sizeof entry);
+    return entry;
+}
+
+static size_t place_at(const struct form *form, const unsigned char *bytes,
+                       size_t i)
+{
+    unsigned entry = entry_at(form, bytes, i);
+
+    return form->coded ? entry & (CODEC_GRAIN - 1) : entry;
+}
+
+/* Of a block that keeps `count`. */
+static float value_at(const struct form *form, const unsigned char *bytes,
+                      size_t count, size_t i)
+{
+    int code;
+
+    if (!form->coded)
+        return float_at(bytes + count * sizeof(uint16_t) + i * sizeof(float));
+    code = (int)(entry_at(form, bytes, i) >> CODE_SHIFT);
+    return (float)(code < 8 ? code : code - 16) * float_at(bytes);
 }
 
 /* The first of `count` places that is at least `from`. */
-static size_t find(const unsigned char *bytes, size_t count, size_t from)
+static size_t find(const struct form *form, const unsigned char *bytes,
+                   size_t count, size_t from)
 {
     size_t low = 0;
 
     while (low < count) {
         size_t middle = low + (count - low) / 2;
 
-        if (place_at(bytes, middle) < from)
+        if (place_at(form, bytes, middle) < from)
             low = middle + 1;
         else
             count = middle;
@@ -233,82 +308,83 @@ static size_t find(const unsigned char *bytes, size_t count, size_t from)
     return low;
 }
 
-/* Adds what is in [from, to) of a block. */
-static void add_block(const unsigned char *bytes, size_t count, size_t from,
-                      size_t to, double weight, double *into)
+/* Adds what is in `part` of a block. */
+static void add_block(const struct form *form, const unsigned char *bytes,
+                      struct span part, double weight, double *into)
 {
-    const unsigned char *values = bytes + count * sizeof(uint16_t);
+    size_t count = kept(form, part.elements);
 
-    for (size_t i = find(bytes, count, from); i < count; i++) {
-        size_t place = place_at(bytes, i);
+    for (size_t i = find(form, bytes, count, part.first); i < count; i++) {
+        size_t place = place_at(form, bytes, i);
 
-        if (place < from || place >= to)
+        if (place < part.first || place >= part.first + part.count)
             break;
-        into[place - from] +=
-            weight * (double)float_at(values + i * sizeof(float));
+        into[place - part.first] +=
+            weight * (double)value_at(form, bytes, count, i);
     }
 }
 
-static void add(const unsigned char *bytes, struct span span, unsigned share,
-                double weight, double *into)
+static void add(const struct form *form, const unsigned char *bytes,
+                struct span span, double weight, double *into)
 {
-    size_t size = kept(CODEC_GRAIN, share) * ENTRY, count = span.count;
+    size_t size = block_bytes(form, CODEC_GRAIN);
     size_t block = span.first / CODEC_GRAIN, from = span.first % CODEC_GRAIN;
 
-    for (; count; block++, from = 0) {
+    for (; span.count; block++, from = 0) {
         size_t left = span.elements - block * CODEC_GRAIN;
         size_t length = left < CODEC_GRAIN ? left : CODEC_GRAIN;
-        size_t some = length - from < count ? length - from : count;
+        size_t some = length - from < span.count ? length - from : span.count;
 
-        add_block(bytes + block * size, kept(length, share), from, from + some,
+        add_block(form, bytes + block * size, (struct span){from, some, length},
                   weight, into);
         into += some;
-        count -= some;
+        span.count -= some;
     }
 }
 
-static bool valid(const unsigned char *bytes, size_t elements, unsigned share)
+static bool valid(const struct form *form, const unsigned char *bytes,
+                  size_t elements)
 {
     for (size_t first = 0; first < elements; first += CODEC_GRAIN) {
         size_t left = elements - first;
         size_t length = left < CODEC_GRAIN ? left : CODEC_GRAIN;
-        size_t count = kept(length, share), next = 0;
+        size_t count = kept(form, length), next = 0;
 
         for (size_t i = 0; i < count; i++) {
-            size_t place = place_at(bytes, i);
+            size_t place = place_at(form, bytes, i);
 
             if (place < next || place >= length)
                 return false;
             next = place + 1;
         }
-        bytes += count * ENTRY;
+        bytes += block_bytes(form, length);
     }
     return true;
 }
 
-#define TOP_CODEC(name, share)                                                 \
+#define TOP_CODEC(name)                                                        \
     size_t codec_##name##_bound(size_t elements)                               \
     {                                                                          \
-        return bound(elements, share);                                         \
+        return bound(&name, elements);                                         \
     }                                                                          \
     void codec_##name##_encode(const float *values, size_t first,              \
                                size_t count, size_t elements,                  \
                                unsigned char *bytes)                           \
     {                                                                          \
-        (void)elements;                                                        \
-        encode(values, first, count, share, bytes);                            \
+        encode(&name, values, (struct span){first, count, elements}, bytes);   \
     }                                                                          \
     void codec_##name##_add(const unsigned char *bytes, size_t first,          \
                             size_t count, size_t elements, double weight,      \
                             double *into)                                      \
     {                                                                          \
-        add(bytes, (struct span){first, count, elements}, share, weight,       \
+        add(&name, bytes, (struct span){first, count, elements}, weight,       \
             into);                                                             \
     }                                                                          \
     bool codec_##name##_valid(const unsigned char *bytes, size_t elements)     \
     {                                                                          \
-        return valid(bytes, elements, share);                                  \
+        return valid(&name, bytes, elements);                                  \
     }
 
-TOP_CODEC(top1, 100)
-TOP_CODEC(top10, 10)
+TOP_CODEC(top1)
+TOP_CODEC(top10)
+TOP_CODEC(sparse)

@@ -75,7 +75,8 @@ static void t20_normal_values_lose_the_known_share_of_their_energy(void)
                  {CODEC_E3M0, 3.7e-2, .15e-2},
                  {CODEC_SIGN, .363, .003},
                  {CODEC_TOP1, .914, .003},
-                 {CODEC_TOP10, .56, .01}};
+                 {CODEC_TOP10, .56, .01},
+                 {CODEC_SPARSE, .881, .003}};
 
     fill(same);
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
@@ -199,6 +200,27 @@ static void t20_top_is_a_contraction(void)
     CHECK_NEAR(CODEC_GRAIN - 410, lost(0, CODEC_GRAIN), 0);
 }
 
+/* Of values of one magnitude each that is kept is a whole number of steps, so
+ * that what is lost is 1 - 64/4096; else each also loses half a step at most.
+ */
+static void sparse_is_a_contraction_but_for_half_a_step(void)
+{
+    fill(one);
+    there_and_back(CODEC_SPARSE);
+    CHECK_NEAR(CODEC_GRAIN - 64, lost(0, CODEC_GRAIN), 0);
+    fill(cube);
+    there_and_back(CODEC_SPARSE);
+    for (size_t first = 0; first < ELEMENTS; first += CODEC_GRAIN) {
+        double half = largest(first / BLOCK * BLOCK) / 14;
+
+        for (size_t i = first; i < first + CODEC_GRAIN; i += BLOCK)
+            half = fmax(half, largest(i) / 14);
+        CHECK(lost(first, CODEC_GRAIN) <=
+              (1 - 64.0 / CODEC_GRAIN) * energy(first, CODEC_GRAIN) +
+                  64 * half * half * (1 + 1e-6));
+    }
+}
+
 static float given[ELEMENTS], left[ELEMENTS];
 static double added[ELEMENTS];
 
@@ -242,5 +264,6 @@ void add_codec_errors_tests(CU_pSuite suite)
     TEST(t20_e3m0_loses_at_most_a_third);
     TEST(t20_sign_is_a_contraction);
     TEST(t20_top_is_a_contraction);
+    TEST(sparse_is_a_contraction_but_for_half_a_step);
     TEST(t20_what_is_left_out_is_sent_later);
 }

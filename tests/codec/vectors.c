@@ -190,21 +190,47 @@ static void top_refuses_places_out_of_order_or_beyond_the_block(void)
     CHECK(!codec_fits(CODEC_TOP10, bytes, size, elements));
 }
 
+/* Of 65 elements two, of which -0.77 is -5 times 1/7 of the largest. */
+static void sparse_gives_the_known_places_and_codes(void)
+{
+    static const unsigned char entries[] = {3, 0x70, 7, 0xb0};
+    static unsigned char bytes[8];
+    float values[65] = {0};
+    double sums[65] = {0};
+
+    memcpy(values, eight, sizeof eight);
+    CHECK_EQUAL(8, codecs[CODEC_SPARSE].bound(65));
+    codecs[CODEC_SPARSE].encode(values, 0, 65, 65, bytes);
+    CHECK_NEAR((double)(1 / 7.0F), (double)float_at(bytes), 0);
+    CHECK(memcmp(entries, bytes + 4, sizeof entries) == 0);
+    codecs[CODEC_SPARSE].add(bytes, 0, 65, 65, 1, sums);
+    CHECK_NEAR(1, sums[3], 1e-7);
+    CHECK_NEAR(-5 / 7.0, sums[7], 1e-7);
+    CHECK_NEAR(0, sums[1], 0);
+    CHECK(codec_fits(CODEC_SPARSE, bytes, sizeof bytes, 65));
+    bytes[6] = 65; /* beyond the block */
+    CHECK(!codec_fits(CODEC_SPARSE, bytes, sizeof bytes, 65));
+    bytes[6] = 3; /* twice */
+    CHECK(!codec_fits(CODEC_SPARSE, bytes, sizeof bytes, 65));
+}
+
 static void t20_a_block_may_be_shorter(void)
 {
     static const struct {
         enum codec_id codec;
         size_t elements, bytes;
-    } sizes[] = {{CODEC_RAW, 3, 12},       {CODEC_F16, 257, 514},
-                 {CODEC_BF16, 1, 2},       {CODEC_INT8, 1, 5},
-                 {CODEC_INT8, 256, 260},   {CODEC_INT8, 257, 265},
-                 {CODEC_INT4, 1, 5},       {CODEC_INT4, 3, 6},
-                 {CODEC_INT4, 512, 264},   {CODEC_E3M0, 257, 137},
-                 {CODEC_SIGN, 9, 6},       {CODEC_SIGN, 256, 36},
-                 {CODEC_TOP1, 1, 6},       {CODEC_TOP1, 100, 6},
-                 {CODEC_TOP1, 101, 12},    {CODEC_TOP1, 4096, 246},
-                 {CODEC_TOP1, 4097, 252},  {CODEC_TOP10, 4096, 2460},
-                 {CODEC_TOP10, 8192, 4920}};
+    } sizes[] = {{CODEC_RAW, 3, 12},        {CODEC_F16, 257, 514},
+                 {CODEC_BF16, 1, 2},        {CODEC_INT8, 1, 5},
+                 {CODEC_INT8, 256, 260},    {CODEC_INT8, 257, 265},
+                 {CODEC_INT4, 1, 5},        {CODEC_INT4, 3, 6},
+                 {CODEC_INT4, 512, 264},    {CODEC_E3M0, 257, 137},
+                 {CODEC_SIGN, 9, 6},        {CODEC_SIGN, 256, 36},
+                 {CODEC_TOP1, 1, 6},        {CODEC_TOP1, 100, 6},
+                 {CODEC_TOP1, 101, 12},     {CODEC_TOP1, 4096, 246},
+                 {CODEC_TOP1, 4097, 252},   {CODEC_TOP10, 4096, 2460},
+                 {CODEC_TOP10, 8192, 4920}, {CODEC_SPARSE, 1, 6},
+                 {CODEC_SPARSE, 64, 6},     {CODEC_SPARSE, 65, 8},
+                 {CODEC_SPARSE, 4096, 132}, {CODEC_SPARSE, 4097, 138}};
 
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         CHECK_EQUAL(sizes[i].bytes,
@@ -257,6 +283,7 @@ void add_codec_vectors_tests(CU_pSuite suite)
     TEST(t20_top_takes_the_known_places);
     TEST(of_equal_magnitudes_top_takes_the_first);
     TEST(top_refuses_places_out_of_order_or_beyond_the_block);
+    TEST(sparse_gives_the_known_places_and_codes);
     TEST(t20_a_block_may_be_shorter);
     TEST(the_bits_of_an_element_are_those_that_are_said);
     TEST(each_block_has_a_scale_of_its_own);

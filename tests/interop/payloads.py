@@ -112,6 +112,25 @@ def _top_decode(share):
     return decode
 
 
+def _sparse_encode(x):
+    kept = -(-len(x) // 64)
+    places = np.sort(np.argsort(-np.abs(x), kind="stable")[:kept])
+    step, codes = _whole_codes(x[places], 7)
+    codes = codes.astype(int) & 15
+    return step.tobytes() + (places | codes << 12).astype("<u2").tobytes()
+
+
+def _sparse_decode(data, length):
+    entries = np.frombuffer(data[4:], "<u2").astype(int)
+    places, codes = entries & 4095, entries >> 12
+    if (np.diff(places) <= 0).any() or places[-1] >= length:
+        raise ValueError("places that make no sense")
+    out = np.zeros(length, F32)
+    out[places] = (np.where(codes < 8, codes, codes - 16).astype(F32)
+                   * np.frombuffer(data[:4], F32)[0])
+    return out
+
+
 def _f16_encode(x):
     with np.errstate(over="ignore"):
         half = x.astype("<f2")
@@ -146,6 +165,8 @@ CODECS = {
              _top_decode(100)),
     "top10": (4096, lambda n: 6 * -(-n // 10), _top_encode(10),
               _top_decode(10)),
+    "sparse": (4096, lambda n: 4 + 2 * -(-n // 64), _sparse_encode,
+               _sparse_decode),
 }
 FOR_ALL = ("raw", "f16", "bf16")
 

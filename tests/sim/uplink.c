@@ -97,7 +97,8 @@ static void t20_a_star_with_any_codec_comes_to_what_all_want(void)
     static const double most[CODEC_COUNT] = {
         [CODEC_RAW] = 1e-12, [CODEC_F16] = 1e-8,   [CODEC_BF16] = 1e-6,
         [CODEC_INT8] = 1e-5, [CODEC_INT4] = 0.001, [CODEC_E3M0] = 0.002,
-        [CODEC_SIGN] = 0.1,  [CODEC_TOP1] = 0.5,   [CODEC_TOP10] = 0.1};
+        [CODEC_SIGN] = 0.1,  [CODEC_TOP1] = 0.5,   [CODEC_TOP10] = 0.1,
+        [CODEC_SPARSE] = 0.5};
 
     for (unsigned i = 0; i < 3; i++)
         for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
