@@ -183,18 +183,30 @@ const char *configure_changes_conflict(const struct policy *policy)
     return NULL;
 }
 
+/* Presets that are auto's rules in fewer bytes. */
+static const struct {
+    const char *preset;
+    enum codec_id up, down;
+} fewer_bytes[] = {{"lean", CODEC_SIGN, CODEC_SIGN},
+                   {"sparse", CODEC_SPARSE, CODEC_SIGN}};
+
 /* The usual codecs. Changes bear int8, four times shorter, at less than 1 % in
  * loss (docs/convergence.md, RT6), as what it leaves out of one is in the next:
  * both ways if all nodes get the same results. Gradients of every step and
  * parameters stay as they are. */
-static void choose_codecs(const struct policy *policy,
-                          struct hub_config *config)
+static void choose_codecs(const char *preset, struct hub_config *config)
 {
-    bool changes = policy->exchange == EXCHANGE_DELTA;
-    bool same = changes && !configure_changes_conflict(policy);
+    enum codec_id up = CODEC_INT8, down = CODEC_INT8;
+    bool changes = config->policy.exchange == EXCHANGE_DELTA;
+    bool same = changes && !configure_changes_conflict(&config->policy);
 
-    config->codec_up = changes ? CODEC_INT8 : CODEC_RAW;
-    config->codec_down = same ? CODEC_INT8 : CODEC_RAW;
+    for (unsigned i = 0; i < sizeof fewer_bytes / sizeof *fewer_bytes; i++)
+        if (strcmp(preset, fewer_bytes[i].preset) == 0) {
+            up = fewer_bytes[i].up;
+            down = fewer_bytes[i].down;
+        }
+    config->codec_up = changes ? up : CODEC_RAW;
+    config->codec_down = same ? down : CODEC_RAW;
 }
 
 /* Parameters are what they are; changes of them add up, so that what a codec
@@ -206,7 +218,7 @@ static enum status configure_codecs(const struct options *options,
     const char *conflict;
     enum status status;
 
-    choose_codecs(policy, config);
+    choose_codecs(options->policy, config);
     status = take_codec("codec-up", options->codec_up, &config->codec_up, why);
     if (status == STATUS_OK)
         status = take_codec("codec-down", options->codec_down,

@@ -235,7 +235,7 @@ _starswitch_values() { # PROGRAM--OPTION
     hub--down) echo ;;
     hub--cores) echo ;;
     hub--threads) echo ;;
-    hub--policy) echo mean auto diloco async streaming delayed downpour ddp best better top soup verified easgd easgd-async lsgd pbt median trimmed robust krum multi-krum adam ;;
+    hub--policy) echo mean auto lean sparse diloco async streaming delayed downpour ddp best better top soup verified easgd easgd-async lsgd pbt median trimmed robust krum multi-krum adam ;;
     hub--gate) echo sync async quorum slack counted ;;
     hub--select) echo all best better top ;;
     hub--reduce) echo mean clip tokens median trimmed krum multi-krum rda soup verified ;;
@@ -253,8 +253,8 @@ _starswitch_values() { # PROGRAM--OPTION
     hub--miss) echo late skip wait cut ;;
     hub--wait) echo ;;
     hub--exchange) echo delta gradient parameters ;;
-    hub--codec-up) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
-    hub--codec-down) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
+    hub--codec-up) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 sparse ;;
+    hub--codec-down) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 sparse ;;
     hub--staleness) echo ;;
     hub--nodes) echo ;;
     hub--outer-lr) echo ;;
@@ -337,7 +337,7 @@ _starswitch_values() { # PROGRAM--OPTION
     sim--budget) echo ;;
     sim--up) echo ;;
     sim--down) echo ;;
-    sim--policy) echo mean auto diloco async streaming delayed downpour ddp best better top soup verified easgd easgd-async lsgd pbt median trimmed robust krum multi-krum adam ;;
+    sim--policy) echo mean auto lean sparse diloco async streaming delayed downpour ddp best better top soup verified easgd easgd-async lsgd pbt median trimmed robust krum multi-krum adam ;;
     sim--gate) echo sync async quorum slack counted ;;
     sim--select) echo all best better top ;;
     sim--reduce) echo mean clip tokens median trimmed krum multi-krum rda soup verified ;;
@@ -355,8 +355,8 @@ _starswitch_values() { # PROGRAM--OPTION
     sim--miss) echo late skip wait cut ;;
     sim--wait) echo ;;
     sim--exchange) echo delta gradient parameters ;;
-    sim--codec-up) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
-    sim--codec-down) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 ;;
+    sim--codec-up) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 sparse ;;
+    sim--codec-down) echo raw f16 bf16 int8 int4 e3m0 sign top1 top10 sparse ;;
     sim--staleness) echo ;;
     sim--nodes) echo ;;
     sim--rate) echo ;;

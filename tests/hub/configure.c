@@ -85,6 +85,20 @@ static void t20_results_that_cannot_be_changes_are_raw(void)
     check_default("downpour", CODEC_INT8, CODEC_RAW);
 }
 
+static void presets_of_few_bytes_have_codecs_of_their_own(void)
+{
+    check_default("lean", CODEC_SIGN, CODEC_SIGN);
+    check_default("sparse", CODEC_SPARSE, CODEC_SIGN);
+    CHECK_OK(configure("lean", "int4", ""));
+    CHECK_EQUAL(CODEC_INT4, config.codec_up);
+    CHECK_EQUAL(CODEC_SIGN, config.codec_down);
+    start("lean");
+    set("gate", "async"); /* not all get the same */
+    CHECK_OK(hub_configure(&options, &config, &why));
+    CHECK_EQUAL(CODEC_SIGN, config.codec_up);
+    CHECK_EQUAL(CODEC_RAW, config.codec_down);
+}
+
 static void t20_gradients_and_parameters_are_raw(void)
 {
     static const char *const raw[] = {"ddp", "easgd", "easgd-async", "lsgd",
@@ -175,6 +189,7 @@ void add_hub_configure_tests(CU_pSuite suite)
 {
     TEST(t20_changes_are_int8_unless_something_else_is_said);
     TEST(t20_results_that_cannot_be_changes_are_raw);
+    TEST(presets_of_few_bytes_have_codecs_of_their_own);
     TEST(t20_gradients_and_parameters_are_raw);
     TEST(t20_every_preset_goes_with_the_codecs_it_has);
     TEST(only_progress_can_be_cut);
