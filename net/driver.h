@@ -32,7 +32,7 @@ struct net {
     struct signals signals;
     struct effects effects;  /* of the step in hand */
     struct net_trouble half; /* of a hub that takes us, and is none by half */
-    nanos answered; /* when the hub last said something, or was not there */
+    nanos looked, mute; /* at the hub; how long it is there and says nothing */
     unsigned bulk_failed; /* in a row, when control was last away */
     nanos next_tick;
     atomic_bool stopping;

@@ -214,14 +214,18 @@ static void send_away(struct net *net, const char *words)
 }
 
 /* Whether who takes our handshake has left our HELLO without an answer, as any
- * ROUTER of ZeroMQ would that is no hub. */
+ * ROUTER of ZeroMQ would that is no hub. Only time in which we looked counts:
+ * this PC may have been busy or asleep. */
 static bool is_mute(struct net *net, nanos now)
 {
     const struct net_channel *control = &net->channels[CHANNEL_CONTROL];
+    nanos span = now - net->looked;
 
+    net->looked = now;
+    net->mute += span < 2 * TICK_INTERVAL ? span : 2 * TICK_INTERVAL;
     if (!net_channel_is_connected(control) || net_channel_is_served(control))
-        net->answered = now;
-    return now - net->answered >= MUTE_FOR;
+        net->mute = 0;
+    return net->mute >= MUTE_FOR;
 }
 
 /* Whether the hub's first port takes us, and its second one never: then it may

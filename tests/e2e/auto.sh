@@ -89,6 +89,7 @@ said alone-0 "no node has been there for 1 s" ||
     failed "the hub ended otherwise"
 for rank in 1 2 3; do
     told alone-0 node_joined n$rank || failed "n$rank did not join"
+    ! said alone-$rank "says nothing" || failed "n$rank took it for no hub"
     at_least alone-$rank applied 1 || failed "n$rank took no result"
 done
 
