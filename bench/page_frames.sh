@@ -14,7 +14,7 @@ trap '[ -z "$view" ] || kill "$view"; rm -rf "$here"' EXIT
     --params 1M --every 20 --course "$here/course" >"$here/run"
 "$bin/starswitch-sim" view "$here/course" >"$here/out" &
 view=$!
-while ! grep -q http "$here/out"; do
+while ! grep -qs http "$here/out"; do
     kill -0 "$view"
     sleep 0.1
 done
