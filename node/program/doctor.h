@@ -78,7 +78,7 @@ struct doctor_facts {
     unsigned governed, saving; /* cores with a governor; that save power */
     bool on_battery;
     unsigned cores;
-    double load;          /* cores that are busy, over a minute */
+    double load;          /* threads that want a core, over a minute */
     uint64_t elements;    /* of the model; 0: not known */
     bool elements_of_run; /* the hub said so */
     uint64_t memory;      /* bytes that are there to be used */

@@ -403,7 +403,8 @@ static void judge_cores(const struct doctor_facts *facts,
 {
     struct finding *finding = find(report, CHECK_CORES, DOCTOR_OK, "");
 
-    say(finding, "%u core%s, of which %.1f were busy in the last minute",
+    say(finding,
+        "%u core%s; %.1f threads at a time wanted one in the last minute",
         facts->cores, facts->cores == 1 ? "" : "s", facts->load);
     if (facts->load < 0.5 * facts->cores)
         return;

@@ -150,7 +150,7 @@ static void each_thing_that_is_wrong_is_found_alone(void)
     finds(&facts, CHECK_POWER, DOCTOR_WARN, "4 of 4 cores save power");
     facts = healthy();
     facts.load = 3;
-    finds(&facts, CHECK_CORES, DOCTOR_WARN, "3.0 were busy");
+    finds(&facts, CHECK_CORES, DOCTOR_WARN, "3.0 threads at a time");
     facts = healthy();
     facts.elements = 1000000000;
     facts.disk = (uint64_t)64 << 30;
