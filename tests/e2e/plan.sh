@@ -1,8 +1,8 @@
 #!/bin/sh
-# `starswitch-hub plan` says what time a round takes on a star, and when the goal
-# is reached, before there is one: on three stars of network namespaces, played by
-# real processes with the settings that it gives, both is so within 10 %. Needs
-# root.
+# `starswitch-hub plan` says what time a round takes on a star, and when the
+# goal is reached, before there is one: on three stars of network namespaces,
+# played by real processes with the settings that it gives, both is so within
+# 10 %. Needs root.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -37,7 +37,7 @@ awk 'BEGIN {
     }
 }' >"$here/clouds.csv"
 parameters=73738
-train="--model mlp:20-256-256-10,lr=0.00001,batch=32 --data $here/clouds.csv
+train="--model mlp:20-256-256-10,lr=0.000006,batch=32 --data $here/clouds.csv
     --evaluate 200ms --goal 0.9"
 # measured NODES RATE STEP: nodes have the simulator's names, so that they have
 # the same data and first parameters.
