@@ -58,7 +58,9 @@ def test_bytes_are_those_of_one_node_and_not_divided_among_all(tmp_path: Path) -
     each = 4.0 * 118_000 * work.iterations  # of an all-reduce, one way
     row = {"loss": 2.0, "up_bytes": each / 100, "down_bytes": each / 300}
     lines = [arms.pooled(work, 4, rate, 1) for rate in RATES]
-    lines += [arms.line(work, 4, options, 1) for _, options in report.FEWER]
+    lines += [
+        arms.line(work, 4, options, 1, rate=RATES[0]) for _, options in report.FEWER
+    ]
     told.runner.known = {one: dict(row, took=0.0) for one in lines}
     report.fewer_bytes(told)
     assert "| 1/150 | 2.000 (2.000) | 1.000, holds |" in told.text[-1]
