@@ -31,7 +31,10 @@ enum twist {
     AS_IT_IS = 16,  /* codecs are the hub's choice, not raw */
     GIANT = 32,     /* the last node offers -1e6 times its progress */
     SPOILED = 64,   /* the last node offers NaN */
-    BOASTS = 128    /* the last node says that its loss is far below all */
+    BOASTS = 128,   /* the last node says that its loss is far below all */
+    MANY = 256,     /* and so do all of the last two fifths */
+    FLIP = 512,     /* the last node offers -1 times its progress */
+    COPIES = 1024   /* the last node offers what the first one offered last */
 };
 
 struct arm {

@@ -30,6 +30,7 @@ struct seat {
     float *start;
     bool replaced; /* just now */
     float *base;   /* ATTACK: x when a result was last applied */
+    float *shown;  /* COPIES: what it offered last */
     float *sent;   /* OVERWRITE: x when it was offered */
     float *last;   /* OVERWRITE: x after the last iteration */
     char name[16];
@@ -49,11 +50,13 @@ struct star {
 
 /* ---- what nodes do ---- */
 
+/* Whether it is one of those who do this: the last, or the last two fifths. */
 static bool is_last(const struct seat *seat, unsigned twists)
 {
     const struct arm *arm = seat->star->task->arm;
+    unsigned bad = arm->twists & MANY ? arm->nodes * 2 / 5 : 1;
 
-    return (arm->twists & twists) && seat->number == arm->nodes - 1;
+    return (arm->twists & twists) && seat->number >= arm->nodes - bad;
 }
 
 static double take_gradient(const void *context, uint64_t iteration,
@@ -103,14 +106,32 @@ static void on_stepped(struct seat *seat, const struct trainer_look *look)
         keep(seat->last, look);
 }
 
+/* COPIES: what the first node has learnt is what the others offer. */
+static void share(struct seat *seat, const struct trainer_look *look)
+{
+    float *shown = seat->star->seats[0].shown;
+
+    if (!(seat->star->task->arm->twists & COPIES))
+        return;
+    for (size_t i = 0; i < look->elements; i++)
+        if (seat->number == 0)
+            shown[i] = look->x[i] - seat->base[i];
+        else if (is_last(seat, COPIES))
+            look->x[i] = seat->base[i] + shown[i];
+}
+
 static void on_offered(struct seat *seat, const struct trainer_look *look)
 {
-    float factor = is_last(seat, GIANT) ? GIANT_FACTOR : ATTACK_FACTOR;
+    float factor = is_last(seat, GIANT)  ? GIANT_FACTOR
+                   : is_last(seat, FLIP) ? 1
+                                         : ATTACK_FACTOR;
 
     if (overwrites(seat))
         keep(seat->sent, look);
-    for (size_t i = 0; is_last(seat, ATTACK | GIANT) && i < look->elements; i++)
+    for (size_t i = 0;
+         is_last(seat, ATTACK | GIANT | FLIP) && i < look->elements; i++)
         look->x[i] = seat->base[i] - factor * (look->x[i] - seat->base[i]);
+    share(seat, look);
     if (is_last(seat, SPOILED))
         look->x[look->elements / 2] = NAN;
 }
@@ -121,7 +142,8 @@ static void on_applied(struct seat *seat, const struct trainer_look *look)
          overwrites(seat) && !seat->replaced && i < look->elements; i++)
         look->x[i] = seat->sent[i] + (look->x[i] - seat->last[i]);
     seat->replaced = false;
-    if (is_last(seat, ATTACK | GIANT))
+    if (is_last(seat, ATTACK | GIANT | FLIP) ||
+        (seat->star->task->arm->twists & COPIES))
         keep(seat->base, look);
 }
 
@@ -248,6 +270,7 @@ static void open_star(struct star *star, const struct hub_config *hub)
         seat->learner = task_learner(task, OF_NODES, i);
         seat->start = local_learner_start(seat->learner);
         seat->base = local_learner_start(seat->learner);
+        seat->shown = zeros(star->elements);
         seat->sent = zeros(star->elements);
         seat->last = zeros(star->elements);
         take_seat(star, i);
@@ -261,6 +284,7 @@ static void close_star(struct star *star)
         local_learner_close(&star->seats[i].learner);
         free(star->seats[i].start);
         free(star->seats[i].base);
+        free(star->seats[i].shown);
         free(star->seats[i].sent);
         free(star->seats[i].last);
     }
