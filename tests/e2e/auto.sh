@@ -1,12 +1,11 @@
 #!/bin/sh
 # starswitch-node auto: the process of rank 0 is the hub, the others run the
-# command, whatever engine has started them. Engines that are installed here do.
+# command, whatever engine has started them (real ones: tests/engines).
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
 
 bin=$(cd "$bin" && pwd)
-python=$(pwd)/build/python-venv/bin/python
 export XDG_CONFIG_HOME="$here/config"
 cd "$here"
 
@@ -114,29 +113,3 @@ if getent hosts "$name" >/dev/null; then
     ends keyed-2 137
     ends keyed-0 0 30
 fi
-
-# ---- engines that are here ----
-
-# by NAME COMMAND...: a hub and two nodes to their end.
-by() {
-    local engine=$1
-    shift
-    if ! command -v "$1" >/dev/null; then
-        echo "    $engine: not here, left out ($1)"
-        return
-    fi
-    start "$engine" "$@" "$bin/starswitch-node" auto --every 20 --no-page \
-        --idle 1s --directory "$engine.run" -- ./train --iterations 600
-    ends "$engine" 0 60
-    said "$engine" "no node has been there for 1 s" ||
-        failed "$engine: the hub ended otherwise"
-    for rank in 1 2; do
-        told "$engine" node_joined n$rank || failed "$engine: no n$rank"
-    done
-    echo "    $engine: $(grep -h -m 1 'auto: ' "$engine.err" "$engine.out")"
-}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-by openmpi mpirun.openmpi --oversubscribe -n 3
-by mpich mpirun.mpich -n 3
-by torchrun "$python" -m torch.distributed.run --nproc-per-node 3 \
-    --master-addr 127.0.0.1 --master-port $((port + 4)) --no-python
