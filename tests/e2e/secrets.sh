@@ -9,7 +9,7 @@ export XDG_CONFIG_HOME="$here/config" PYTHONDONTWRITEBYTECODE=1
 page=127.0.0.1:$((port + 2))
 
 no_secret() { # processes | files FOLDER
-    python3 tests/e2e/secrets.py "$here/secrets" "$@" >"$here/found.out" ||
+    python3 tests/e2e/find_secrets.py "$here/secrets" "$@" >"$here/found.out" ||
         failed "a secret: $(cat "$here/found.out")"
     echo "$1: $(cat "$here/found.out")"
 }
