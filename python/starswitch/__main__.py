@@ -27,6 +27,7 @@ SHORT = {
 }
 # Each a module with main(arguments) -> exit code, and its line of help.
 COMMANDS = {
+    "launch": ("._launch", "a hub here, and nodes on this PC or by ssh on others"),
     "demo": ("._demo", "a hub and four nodes learn something small, here"),
     "check": (".check", "what of a training script will work, and what not"),
 }

@@ -24,6 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -90,7 +91,11 @@ class _Child:
         return self._process.poll()
 
     def kill(self, sign: int) -> None:
-        if self._process.poll() is None:
+        """One that reads what is said to it, as ssh, hears first that it is over."""
+        said = self._process.stdin
+        if said is not None and not said.closed:
+            said.close()
+        elif self._process.poll() is None:
             self._process.send_signal(sign)
 
 
@@ -178,12 +183,18 @@ class _Star:
         self._width = 0
 
     def start(
-        self, name: str, command: Sequence[str], env: Mapping[str, str], own: bool
+        self,
+        name: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        own: bool,
+        said: bytes | None = None,
     ) -> None:
-        """`own`: its output is this process's, as a table on a terminal is."""
+        """`own`: its output is this process's, as a table on a terminal is. What is
+        `said` to its standard input stays open behind it."""
         process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if said is None else subprocess.PIPE,
             stdout=None if own else subprocess.PIPE,
             stderr=None if own else subprocess.STDOUT,
             env=dict(env),
@@ -192,6 +203,10 @@ class _Star:
         self.programs[name] = _Child(process)
         if process.stdout is not None:
             self._read(name, process.stdout)
+        if process.stdin is not None and said is not None:
+            with suppress(BrokenPipeError):  # it has ended, which is told
+                process.stdin.write(said)
+                process.stdin.flush()
 
     def spawn(
         self,

@@ -1,7 +1,7 @@
 """Looks for secrets where none belongs, in each form that they are written in.
 
-    secrets.py KEYS files FOLDER...   in all files but those that hold keys
-    secrets.py KEYS processes         in command lines and environments
+    find_secrets.py KEYS files FOLDER...   in all files but those that hold keys
+    find_secrets.py KEYS processes         in command lines and environments
 
 KEYS has a line for each: a key for nodes (E...), 40 characters of Z85, or any
 other word. Prints where one is found; the exit code is 1 then, and 2 if there
