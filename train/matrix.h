@@ -29,9 +29,9 @@ struct matrix matrix_transposed(struct matrix matrix);
  * good. OpenBLAS does so on a processor that is newer than itself, as Debian
  * 12's on Intel's of 2023 and later. */
 const char *matrix_better_kernels(const char *chosen, enum cpu_level level);
-/* First in a program's main: where OpenBLAS is to be told, it starts the
- * program anew with $OPENBLAS_CORETYPE, as OpenBLAS reads it before main. A
- * value that the user has set stands. */
+/* Early in a program's main, before it has threads: where OpenBLAS is to be
+ * told, it starts the program anew with $OPENBLAS_CORETYPE, as OpenBLAS reads
+ * it before main. A value that the user has set stands. */
 void matrix_use_processor(char **argv);
 /* Must have been called, by any thread, before the first product. */
 void matrix_begin(void);

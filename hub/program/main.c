@@ -396,10 +396,10 @@ int main(int argc, char **argv)
     enum status status;
     int code;
 
-    matrix_use_processor(argv);
-    service_keep_memory();
     if (command_run(argc, argv, &code))
         return code;
+    matrix_use_processor(argv);
+    service_keep_memory();
     hold_questions();
     service_begin(&server.service);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);

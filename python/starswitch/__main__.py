@@ -93,7 +93,13 @@ def run(arguments: list[str]) -> int:
 
 
 def main() -> int:
-    return run(sys.argv[1:])
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # who reads has read enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def hub() -> int:

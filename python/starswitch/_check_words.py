@@ -382,6 +382,7 @@ class Judge:
             given += ', params="all"'
         indent = indent_at(source, place["indent"])
         own = what.lstrip('{"').startswith("self.") or ": self." in what
+        own = own or (bool(given) and clock["name"].startswith("self."))
         link = "self.link" if own else "link"
         shown = self.shown(file)
         add = self.result.lines.append
@@ -604,7 +605,8 @@ class Judge:
             what = "{" + ", ".join(f'"{m.split(".")[-1]}": {m}' for m in models) + "}"
         step = text.steps[-1] if text.steps else None
         clock = step.name if step and len(text.optimizers) > 1 else made.name
-        link = "self.link" if what.startswith("self.") else "link"
+        own = what.startswith("self.") or clock.startswith("self.")
+        link = "self.link" if own else "link"
         add = result.lines.append
         indent = indent_at(self.source, made.line)
         add(Line(result.script, text.imports_end, "import starswitch"))

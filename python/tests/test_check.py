@@ -287,6 +287,30 @@ def test_a_loop_in_a_class_is_told_its_names(check: Checker) -> None:
     }
 
 
+def test_an_optimizer_of_an_object_has_its_link_there(check: Checker) -> None:
+    script = HEAD + textwrap.dedent(
+        """\
+
+        class Trainer:
+            def __init__(self, model):
+                self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+            def fit(self, model):
+                for step in range(1000):
+                    loss = model(torch.randn(4, 2)).square().mean()
+                    loss.backward()
+                    self.optimizer.step()
+
+        model = torch.nn.Linear(2, 2)
+        Trainer(model).fit(model)
+        """
+    )
+    for done in (check.run(script), check.run(script, "--static")):
+        added = " ".join(done.lines.values())
+        assert "self.link = starswitch.attach(" in added, done.lines
+        assert "self.link.report(loss=loss)" in added, done.lines
+
+
 def test_a_step_where_link_is_not_known_gets_no_line(check: Checker) -> None:
     done = check.run(
         """\
