@@ -197,7 +197,7 @@ demo-python: ## a hub and four PyTorch scripts (PYTHON=FILE: one with PyTorch)
 # Scripts mostly wait; processors that are idle go to what only computes.
 CHECK = $(MAKE) --no-print-directory -j$(JOBS) BUILD=build/check WERROR=1
 IDLE = chrt -i 0
-check: ## all checks and tests, from nothing: installs, builds, runs
+check: ## all tests, from nothing: installs, builds, runs
 check-c: ## the same without Python's: needs Debian's packages only
 check: SECTIONS = python
 check: PYTHON_CHECK = "$(CHECK) python-step"
@@ -207,10 +207,13 @@ check check-c:
 	@tools/together "$(CHECK) scripts" $(PYTHON_CHECK) \
 		"$(CHECK) test >build/check/tests.log 2>&1 || \
 			{ cat build/check/tests.log; exit 1; }" \
-		"$(IDLE) tools/step 2400 gate $(CHECK) -k gate; code=\$$?; \
-		$(IDLE) tools/step 2400 variants $(MAKE) --no-print-directory \
-			-j$(JOBS) WERROR=1 variants && exit \$$code"
+		"$(IDLE) tools/step 1200 gate $(CHECK) -k $(QUICK)"
 	@cat build/check/tests.log
+check-slow: ## tidy, cppcheck, sanitizers and other variants of the build
+	@tools/install build demo checks
+	@tools/step 2400 "tidy and cppcheck" $(CHECK) -k $(SLOW)
+	@tools/step 2400 variants $(MAKE) --no-print-directory -j$(JOBS) \
+		WERROR=1 variants
 
 TEST_SECONDS ?= 600
 RUN_TESTS = STAR_BUILD=$(BUILD) \
@@ -242,8 +245,9 @@ python-venv: ## build/python-venv, where the tests of Python find what they need
 	@tools/install python
 	@tools/python-venv
 
-GATE = layers cycles purity banned size formatted tidy cppcheck symbols \
-	docs-check
+QUICK = layers cycles purity banned size formatted symbols docs-check
+SLOW = tidy cppcheck
+GATE = $(QUICK) $(SLOW)
 gate: $(GATE) ## all static checks
 layers: ## who includes whom: docs/layers.txt
 	@tools/layers
@@ -378,7 +382,7 @@ help: ## this list
 
 .PHONY: all attack deb deb-check container-check examples install uninstall \
 	deps demo demo-python \
-	check check-c test python-check python-step python-venv \
+	check check-c check-slow test python-check python-step python-venv \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
 	bench race chaos hub-kills convergence picture clean help
