@@ -312,7 +312,7 @@ class JaxLink(Link):
 
     def detach(self, within: float | None = None, *, exiting: bool = False) -> None:
         if self._parameters.deleted:
-            self._offered_at = self._iteration  # they cannot be read any more
+            self._copied_at = self._iteration  # they cannot be read any more
         super().detach(within, exiting=exiting)
 
 

@@ -330,7 +330,7 @@ def test_a_router_that_is_no_hub_is_said_to_be_none() -> None:
             begin = time.monotonic()
             error = ready_error(hub=f"127.0.0.1:{port}")
             assert type(error) is starswitch.ConnectError
-            assert "is no starswitch hub" in str(error), error
+            assert "takes a HELLO and says nothing" in str(error), error
             assert f"hub 127.0.0.1:{port}, from attach(hub=...)" in str(error)
             assert time.monotonic() - begin < 15
             for one in sockets:
