@@ -302,7 +302,8 @@ static void the_run_ends_when_no_node_has_been_there(void)
     hub_fixture_open(f);
     hand_wait(&f->hand, 60 * SECOND); /* none has come yet */
     CHECK(!hub_fixture_look(f)->ending);
-    a = fake_node_alone(f);
+    a = fake_node_comes(f, "a");
+    fake_node_founds(f, &a, 1);
     fake_node_lives(f, &a, 40 * SECOND);
     CHECK(!hub_fixture_look(f)->ending);
     fake_node_breaks(f, &a);
