@@ -17,6 +17,7 @@
 #include "node/program/engine.h"
 #include "program/beside.h"
 #include "program/settings.h"
+#include "store/file.h"
 
 static const char usage[] =
     "usage: starswitch-node auto [--dry-run] [HUB OPTION]... -- COMMAND...\n"
@@ -67,7 +68,7 @@ struct auto_plan {
     char **hub_words, **command;
     int hub_count;
     bool dry_run, keyed;
-    char directory[PROGRAM_PATH_BYTES];
+    char directory[FILE_PATH_BYTES];
     struct endpoint hub;
 };
 
@@ -102,7 +103,7 @@ static void plan_directory(struct auto_plan *plan)
     const struct options *options = &plan->options;
     const char *job = plan->place.job;
     bool own = options->given.directory || !job[0];
-    char here[PROGRAM_PATH_BYTES];
+    char here[FILE_PATH_BYTES];
 
     if ((own && options->directory[0] == '/') || !getcwd(here, sizeof here))
         here[0] = '\0';
@@ -116,6 +117,17 @@ static bool is_told_by_file(const struct auto_plan *plan)
 {
     return !plan->place.host[0] && plan->place.job[0] &&
            !plan->options.given.listen;
+}
+
+/* What nodes have of their own, beside the hub's directory: the program of a
+ * hub knows all that is in that. */
+static void folder_of_nodes(const struct auto_plan *plan,
+                            char out[FILE_PATH_BYTES])
+{
+    struct text text;
+
+    text_init(&text, out, FILE_PATH_BYTES);
+    text_add(&text, "%s-nodes", plan->directory);
 }
 
 static enum status plan_hub(struct auto_plan *plan, struct why *why)
@@ -211,28 +223,19 @@ static void say(const struct auto_plan *plan, const char *as)
 
 static enum status tell_host(const struct auto_plan *plan, struct why *why)
 {
-    char folder[PROGRAM_PATH_BYTES + 16], path[PROGRAM_PATH_BYTES + 32],
-        draft[PROGRAM_PATH_BYTES + 32], host[ENDPOINT_HOST_BYTES];
-    FILE *file;
-    bool done;
+    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES],
+        host[ENDPOINT_HOST_BYTES] = "";
+    struct part part = {host, 0};
 
     if (!is_told_by_file(plan) || plan->dry_run)
         return STATUS_OK;
-    (void)snprintf(folder, sizeof folder, "%s-nodes", plan->directory);
-    (void)snprintf(path, sizeof path, "%s/host", folder);
-    (void)snprintf(draft, sizeof draft, "%s/host.new", folder);
-    (void)mkdir(folder, 0700);
-    if (gethostname(host, sizeof host) != 0)
+    folder_of_nodes(plan, folder);
+    path_join(path, folder, "host");
+    if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
-    host[sizeof host - 1] = '\0';
-    file = fopen(draft, "w");
-    done = file && fputs(host, file) >= 0;
-    if (file)
-        done = fclose(file) == 0 && done;
-    return done && rename(draft, path) == 0
-               ? STATUS_OK
-               : because(why, STATUS_IO, "%s cannot be written: %s", path,
-                         strerror(errno));
+    part.size = strlen(host);
+    (void)mkdir(folder, 0700);
+    return file_replace_lightly(path, &part, 1, why);
 }
 
 struct words {
@@ -343,57 +346,61 @@ static void wait_for(const char *path, const char *else_give)
 }
 
 /* Rank 0's host, as it is written in one go. */
-static void find_host(struct auto_plan *plan)
+static enum status find_host(struct auto_plan *plan, struct why *why)
 {
-    char path[PROGRAM_PATH_BYTES + 64];
-    FILE *file;
+    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES], *host = NULL;
+    enum status status;
+    size_t size;
 
     if (!is_told_by_file(plan) || plan->dry_run)
-        return;
-    (void)snprintf(path, sizeof path, "%s-nodes/host", plan->directory);
+        return STATUS_OK;
+    folder_of_nodes(plan, folder);
+    path_join(path, folder, "host");
     wait_for(path, "--listen HOST");
-    file = fopen(path, "r");
-    if (file && !fgets(plan->hub.host, sizeof plan->hub.host, file))
-        plan->hub.host[0] = '\0';
-    if (file)
-        (void)fclose(file);
+    status = file_read(path, sizeof plan->hub.host - 1, &host, &size, why);
+    if (status == STATUS_OK)
+        memcpy(plan->hub.host, host, size + 1);
+    free(host);
+    return status;
 }
 
 /* With its key, and one of its own in a folder beside the hub's, as two jobs
  * have nodes of the same name. */
 static void find_key(struct auto_plan *plan, const char *name)
 {
-    char path[PROGRAM_PATH_BYTES + 64];
+    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES], file[64];
 
     if (!plan->keyed || getenv("STARSWITCH_KEY") ||
         getenv("STARSWITCH_KEY_FILE"))
         return;
-    (void)snprintf(path, sizeof path, "%s/invitation",
-                   plan->options.given.keys ? plan->options.keys : "");
-    if (!plan->options.given.keys)
-        (void)snprintf(path, sizeof path, "%s/keys/invitation",
-                       plan->directory);
+    if (plan->options.given.keys)
+        path_join(path, plan->options.keys, "invitation");
+    else
+        path_join(path, plan->directory, "keys/invitation");
     if (!plan->dry_run)
         wait_for(path, "STARSWITCH_KEY_FILE or --insecure");
     set(plan, "STARSWITCH_KEY_FILE", path);
     if (getenv("STARSWITCH_IDENTITY"))
         return;
-    (void)snprintf(path, sizeof path, "%s-nodes", plan->directory);
+    folder_of_nodes(plan, folder);
     if (!plan->dry_run)
-        (void)mkdir(path, 0700);
-    (void)snprintf(path, sizeof path, "%s-nodes/%s.key_secret", plan->directory,
-                   name);
+        (void)mkdir(folder, 0700);
+    (void)snprintf(file, sizeof file, "%s.key_secret", name);
+    path_join(path, folder, file);
     set(plan, "STARSWITCH_IDENTITY", path);
 }
 
-static void set_environment(struct auto_plan *plan)
+static enum status set_environment(struct auto_plan *plan, struct why *why)
 {
     char bytes[TEXT_BYTES], name[24];
     struct text text;
+    enum status status;
 
     if (!plan->place.variable) /* who set STARSWITCH_HUB says the rest */
-        return;
-    find_host(plan);
+        return STATUS_OK;
+    status = find_host(plan, why);
+    if (status != STATUS_OK)
+        return status;
     text_init(&text, bytes, sizeof bytes);
     endpoint_print(&plan->hub, &text);
     set(plan, "STARSWITCH_HUB", bytes);
@@ -403,6 +410,7 @@ static void set_environment(struct auto_plan *plan)
     find_key(plan, name);
     (void)snprintf(name, sizeof name, "%u", plan->place.rank - 1);
     set(plan, "STARSWITCH_NODE", name);
+    return STATUS_OK;
 }
 
 /* Engines send their signals to a whole group: the command has one of its own,
@@ -454,9 +462,12 @@ static int run_node(struct auto_plan *plan)
     struct text text;
     sigset_t signals, before;
     struct why why;
+    enum status status;
     pid_t child;
 
-    set_environment(plan);
+    status = set_environment(plan, &why);
+    if (status != STATUS_OK)
+        return complain(status, &why);
     text_init(&text, bytes, sizeof bytes);
     text_add(&text, "a node of %s", getenv("STARSWITCH_HUB"));
     say(plan, bytes);
