@@ -107,24 +107,31 @@ static void print_names(enum program program)
     printf("'\n");
 }
 
+/* The names of an option in a program, as the pattern of a `case`. */
+static const char *print_pattern(const struct option *row, enum program program,
+                                 const char *before)
+{
+    printf("%s%s--%s", before, short_name(program), row->name);
+    if (has_opposite(row))
+        printf(" | %s--no-%s", short_name(program), row->name);
+    return " | ";
+}
+
 /* The branches of a `case` over program and option: a second list, of those
  * whose values are known, prints "flag" for those that have none. */
-static void print_cases(enum program program)
+static void print_cases(void)
 {
     size_t count;
     const struct option *rows = options_rows(&count);
 
     for (size_t i = 0; i < count; i++) {
-        bool flag = rows[i].type.kind == VALUE_FLAG;
+        const char *before = "    ";
 
-        if (!option_is_of(&rows[i], program))
-            continue;
-        printf("    %s--%s%s", short_name(program), rows[i].name,
-               has_opposite(&rows[i]) ? " | " : "");
-        if (has_opposite(&rows[i]))
-            printf("%s--no-%s", short_name(program), rows[i].name);
+        for (enum program program = 0; program < PROGRAMS; program++)
+            if (option_is_of(&rows[i], program))
+                before = print_pattern(&rows[i], program, before);
         printf(") echo");
-        if (flag)
+        if (rows[i].type.kind == VALUE_FLAG)
             printf(" @flag");
         else
             (void)print_values(&rows[i]);
@@ -142,8 +149,7 @@ static void print_bash(void)
     for (enum command command = 0; command < COMMAND_COUNT; command++)
         printf(" %s", command_words[command].text);
     printf("'\n\n_starswitch_values() { # PROGRAM--OPTION\n    case $1 in\n");
-    for (enum program program = 0; program < PROGRAMS; program++)
-        print_cases(program);
+    print_cases();
     printf("    *) return 1 ;;\n    esac\n}\n\n");
 }
 
