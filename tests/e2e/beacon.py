@@ -10,6 +10,8 @@ import socket
 import sys
 import time
 
+import z85
+
 PORT = 7541
 
 
@@ -27,18 +29,6 @@ def listen(seconds):
         print(sender[0], len(data), data.hex())
 
 
-def z85(text):
-    digits = ("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-              ".-:+=^!/*?&<>()[]{}@%$#")
-    out = b""
-    for at in range(0, len(text), 5):
-        value = 0
-        for letter in text[at:at + 5]:
-            value = value * 85 + digits.index(letter)
-        out += value.to_bytes(4, "big")
-    return out
-
-
 def secrets(path, folder):
     """Any 4 bytes of a key, public or secret, as bytes or as they are
     written: far fewer than anybody could use."""
@@ -50,7 +40,7 @@ def secrets(path, folder):
             continue
         for word in file.read_text(errors="ignore").replace('"', " ").split():
             if len(word) == 40:
-                keys += [z85(word), word.encode()]
+                keys += [z85.decode(word), word.encode()]
             elif len(word) > 40:
                 keys.append(word.encode())
     assert len(keys) >= 5, "the keys were not found"

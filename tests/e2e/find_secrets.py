@@ -13,21 +13,9 @@ import os
 import re
 import sys
 
-Z85 = (
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    ".-:+=^!/*?&<>()[]{}@%$#"
-)
+import z85
+
 HOLDERS = re.compile(r"\.key_secret$|^invitation|^secrets$|^token$|^keygen\.out$")
-
-
-def from_z85(word: str) -> bytes:
-    out = b""
-    for i in range(0, len(word), 5):
-        value = 0
-        for character in word[i : i + 5]:
-            value = value * 85 + Z85.index(character)
-        out += value.to_bytes(4, "big")
-    return out
 
 
 def forms(word: str) -> "dict[str, bytes]":
@@ -37,7 +25,7 @@ def forms(word: str) -> "dict[str, bytes]":
         secret = base64.urlsafe_b64decode(word[1:] + "==")[32:]
         found["its secret half in base64"] = word[-42:].encode()
     elif len(word) == 40:
-        secret = from_z85(word)
+        secret = z85.decode(word)
     else:
         return found
     text = base64.b64encode(secret).decode().rstrip("=")

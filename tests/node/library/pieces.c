@@ -3,17 +3,7 @@
 #include <starswitch_pieces.h>
 
 #include "tests/check.h"
-
-static void change_nothing(void *context, double keep, double scale,
-                           const float *values, size_t first, size_t count)
-{
-    (void)context;
-    (void)keep;
-    (void)scale;
-    (void)values;
-    (void)first;
-    (void)count;
-}
+#include "tests/node/library/server.h"
 
 static void pieces_are_copied_end_to_end(void)
 {
@@ -79,7 +69,7 @@ static void pieces_longer_than_the_vector_are_refused(void)
     float x[3] = {0};
     const struct star_tensor tensor = STAR_TENSOR("x", 1, x, NULL, 3);
     const struct star_options options = {
-        .size = sizeof options, .quiet = 1, .change = change_nothing};
+        .size = sizeof options, .quiet = 1, .change = move_nothing};
     const float *const pieces[] = {x, x};
     const uint64_t lengths[] = {2, 2}, most[] = {2, UINT64_MAX};
     struct star_link *link = NULL;

@@ -34,6 +34,17 @@ static void *serve(void *self)
     return NULL;
 }
 
+void move_nothing(void *context, double keep, double scale, const float *values,
+                  size_t first, size_t count)
+{
+    (void)context;
+    (void)keep;
+    (void)scale;
+    (void)values;
+    (void)first;
+    (void)count;
+}
+
 struct server *server_new(void)
 {
     struct server *server = calloc(1, sizeof *server);

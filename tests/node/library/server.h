@@ -29,6 +29,10 @@ struct server {
     char address[32];
 };
 
+/* For star_options.change: of a program whose parameters stay as they are. */
+void move_nothing(void *context, double keep, double scale, const float *values,
+                  size_t first, size_t count);
+
 struct server *server_new(void);
 void server_start(struct server *server);
 /* What the hub has stays to be looked at. */

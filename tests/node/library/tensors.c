@@ -4,6 +4,7 @@
 #include <starswitch.h>
 
 #include "tests/check.h"
+#include "tests/node/library/server.h"
 
 static void keep_quiet(void *context, enum star_level level, const char *event,
                        const char *sentence)
@@ -48,17 +49,6 @@ static void tensors_that_cannot_be_are_refused_with_a_sentence(void)
     check_refused(twice, 2, "w");
     check_refused(wrong, 0, "no tensors");
     check_refused(NULL, 3, "no tensors");
-}
-
-static void move_nothing(void *context, double keep, double scale,
-                         const float *values, size_t first, size_t count)
-{
-    (void)context;
-    (void)keep;
-    (void)scale;
-    (void)values;
-    (void)first;
-    (void)count;
 }
 
 static void a_statistic_has_a_kind_that_there_is(void)
