@@ -7,23 +7,13 @@ cd "$(dirname "$0")/../.."
 . tests/engines/jobs
 
 python=build/ray-venv/bin/python
-"$python" -c 'import ray' 2>/dev/null || {
-    echo "Ray: skipped; python3 -m venv build/ray-venv &&" \
-        "build/ray-venv/bin/pip install ray"
-    exit 0
-}
+"$python" -c 'import ray' 2>/dev/null || skip Ray "there is none in
+    build/ray-venv: python3 -m venv build/ray-venv &&
+    build/ray-venv/bin/pip install ray"
 PATH=$(realpath "$bin"):$PATH
 export HOME="$here" # where Ray puts a token
 export RAY_USAGE_STATS_ENABLED=0 RAY_TMPDIR="$here/ray" PYTHONUNBUFFERED=1
 parent() { sed -n 's/^PPid:\t//p' "/proc/$1/status"; }
-hub_process() {
-    local each
-    for each in /proc/[0-9]*; do
-        [ "$(readlink "$each/exe")" = "$(realpath "$bin/starswitch-hub")" ] &&
-            tr '\0' ' ' <"$each/cmdline" | grep -qF "$here" &&
-            echo "${each#/proc/}"
-    done
-}
 
 start job "$python" examples/launch/ray_star.py --nodes 3 \
     --directory "$here/run" --listen "127.0.0.1:$port" --model "$model" \
@@ -35,7 +25,7 @@ until_ 30 "they train" beyond job 3
 kill -KILL "$(parent "$(parent "$(process n2)")")"
 until_ 60 "the node is back" joined job 4
 echo "Ray: a node's actor is killed, and is back"
-kill -KILL "$(parent "$(hub_process)")"
+kill -KILL "$(parent "$(ours starswitch-hub)")"
 until_ 60 "the hub goes on" said job "going on with run"
 until_ 60 "the nodes are back" joined job 7
 echo "Ray: the hub's actor is killed, and goes on with the run"

@@ -7,10 +7,8 @@ cd "$(dirname "$0")/../.."
 . tests/engines/jobs
 
 python=build/python-venv/bin/python
-"$python" -c 'import torch' 2>/dev/null || {
-    echo "torchrun: skipped, there is no torch in build/python-venv"
-    exit 0
-}
+"$python" -c 'import torch' 2>/dev/null ||
+    skip torchrun "there is no torch in build/python-venv"
 
 start job "$python" -m torch.distributed.run --nproc-per-node 3 \
     --max-restarts 3 --master-addr 127.0.0.1 --master-port $((port + 4)) \
