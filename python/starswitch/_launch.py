@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import signal
 import socket
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
+from ._command import Parser, ending
 from ._hub import encoded
 from ._programs import program_environment, program_path
 from .errors import StarswitchError
-from .launch import START, _listens, _Star, free_port
+from .launch import _Star, free_port, node_settings
 
-USAGE = 64
 PORT = 7541
 
 # On the other PC: the key comes by standard input and goes to a file of its own;
@@ -58,6 +55,7 @@ class Plan:
     hub: list[str]
     command: list[str]
     listen: str
+    directory: str
     logs: str | None
     ssh: list[str]
     dry_run: bool
@@ -66,24 +64,15 @@ class Plan:
     def names(self) -> list[str]:
         if not self.hosts:
             return [f"n{i + 1}" for i in range(self.local)]
-        names: list[str] = []
-        for host in self.hosts:
-            plain = host.rsplit("@", 1)[-1]
-            same = names.count(plain) and 1 + sum(
-                one.startswith(f"{plain}.") for one in names
-            )
-            names.append(f"{plain}.{same + 1}" if same else plain)
-        return names
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: {message}\n")
+        plain = [host.rsplit("@", 1)[-1] for host in self.hosts]
+        return [
+            f"{one}.{number}" if (number := plain[: i + 1].count(one)) > 1 else one
+            for i, one in enumerate(plain)
+        ]
 
 
 def parse(argv: list[str]) -> Plan:
-    parser = _Parser(
+    parser = Parser(
         prog="starswitch launch",
         usage="%(prog)s (--local N | --hosts PC,PC...) [OPTION]... [HUB OPTION]... "
         "-- COMMAND...",
@@ -106,6 +95,12 @@ def parse(argv: list[str]) -> Plan:
         help="where the hub listens; if none: this PC's address towards the first of "
         "the hosts, port 7541",
     )
+    parser.add_argument(
+        "--directory",
+        default=os.environ.get("STARSWITCH_DIRECTORY", "starswitch-run"),
+        metavar="DIR",
+        help="the hub's, with its keys (default starswitch-run)",
+    )
     parser.add_argument("--logs", metavar="DIR", help="files instead of this terminal")
     parser.add_argument(
         "--ssh", default="ssh", metavar="COMMAND", help='such as "ssh -p 2222"'
@@ -123,9 +118,16 @@ def parse(argv: list[str]) -> Plan:
         parser.error(f"--hosts: no host begins with -: {given.hosts}")
     if not command:
         parser.error("the command of the nodes is missing: -- python train.py")
-    ssh = shlex.split(given.ssh)
     return Plan(
-        given.local, hosts, hub, command, given.listen, given.logs, ssh, given.dry_run
+        local=given.local,
+        hosts=hosts,
+        hub=hub,
+        command=command,
+        listen=given.listen,
+        directory=given.directory,
+        logs=given.logs,
+        ssh=shlex.split(given.ssh),
+        dry_run=given.dry_run,
     )
 
 
@@ -163,30 +165,12 @@ def _hub_command(plan: Plan, host: str, port: int) -> list[str]:
     open_hub = host.startswith("127.") or host == "localhost"
     if not open_hub and "--insecure" not in plan.hub and "--keys" not in plan.hub:
         words += ["--lan", "--no-beacon"]
-    return words
-
-
-def _directory(plan: Plan) -> Path:
-    for i, word in enumerate(plan.hub):
-        if word == "--directory" and i + 1 < len(plan.hub):
-            return Path(plan.hub[i + 1])
-        if word.startswith("--directory="):
-            return Path(word.partition("=")[2])
-    return Path("starswitch-run")
-
-
-def _settings(name: str, number: int, hub: str) -> dict[str, str]:
-    return {
-        "STARSWITCH_HUB": hub,
-        "STARSWITCH_NAME": name,
-        "STARSWITCH_NODE": str(number),
-        "PYTHONUNBUFFERED": "1",
-    }
+    return [*words, "--directory", plan.directory]
 
 
 def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]:
     """The command here, and what its environment has beside."""
-    settings = _settings(plan.names[number], number, hub)
+    settings = node_settings(plan.names[number], number, hub)
     if not plan.hosts:
         return plan.command, settings
     script = REMOTE.format(
@@ -197,21 +181,11 @@ def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]
     return [*plan.ssh, plan.hosts[number], f"sh -c {shlex.quote(script)}"], {}
 
 
-def _wait_for_hub(star: _Star, port: int) -> None:
-    until = time.monotonic() + START
-    while not _listens(port):
-        if star.programs["hub"].poll() is not None:
-            raise StarswitchError("the hub has ended; its lines are above")
-        if time.monotonic() > until:
-            raise StarswitchError(f"the hub does not listen within {START:g} s")
-        time.sleep(0.02)
-
-
 def _key(plan: Plan, command: Sequence[str]) -> str:
     """What the hub lets its nodes in by; "": it has no keys."""
     if "--lan" not in command:
         return ""
-    return (_directory(plan) / "keys" / "invitation").read_text().strip()
+    return (Path(plan.directory) / "keys" / "invitation").read_text().strip()
 
 
 def _follow(star: _Star, names: Sequence[str]) -> int:
@@ -244,7 +218,7 @@ def launch(plan: Plan) -> int:
         print(shlex.join(command))
         for i, name in enumerate(plan.names):
             where = [*plan.ssh, plan.hosts[i], ":"] if plan.hosts else []
-            settings = _settings(name, i, hub)
+            settings = node_settings(name, i, hub)
             print(*where, *(f"{k}={v}" for k, v in settings.items()), end=" ")
             print(shlex.join(plan.command))
         return 0
@@ -254,7 +228,8 @@ def launch(plan: Plan) -> int:
     star = _Star(logs, show=True)
     try:
         star.start("hub", command, program_environment(), own=False)
-        _wait_for_hub(star, port)
+        if not star.hub_listens(port):
+            raise StarswitchError("the hub does not start; its lines are above")
         key = _key(plan, command)
         for i, name in enumerate(plan.names):
             words, settings = _node(plan, i, hub)
@@ -268,21 +243,15 @@ def launch(plan: Plan) -> int:
         star.close()
 
 
-def _ended(sign: int, _: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def main(argv: list[str] | None = None) -> int:
     """The command; returns its exit code."""
     try:
         plan = parse(sys.argv[1:] if argv is None else argv)
     except SystemExit as wrong:
         return int(wrong.code or 0)
-    if threading.current_thread() is threading.main_thread():
-        for sign in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(sign, _ended)
     try:
-        return launch(plan)
+        with ending(KeyboardInterrupt):
+            return launch(plan)
     except OSError as error:
         print(f"starswitch launch: {error}", file=sys.stderr)
         return 1

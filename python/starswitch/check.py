@@ -21,24 +21,22 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from . import _check_report, _check_static, _check_words
 from ._check_static import Text
+from ._command import Parser, ending
 
-WORKS, NOT, FAILS, USAGE = 0, 1, 2, 64
+WORKS, NOT, FAILS = 0, 1, 2
 CODES = {"works": WORKS, "fails": FAILS}
 
 GRACE = 10.0  # seconds that a report may take after the time limit
 OTHERS = 1.0  # seconds that other processes of the script have to report, too
 LAST_WORDS = 5.0  # seconds that a script that ends by itself has to print why
-ENDS = (signal.SIGTERM, signal.SIGHUP)
 TAIL = 12  # lines of the script's output that are shown when it fails
 
 
@@ -57,17 +55,8 @@ class Run:
         return self.reports[0] if self.reports else {}
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        text = f"{self.prog}: {message}"
-        if "unrecognized" in message:
-            text += " (the script's own arguments stand behind --)"
-        self.exit(USAGE, text + "\n")
-
-
 def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    parser = _Parser(
+    parser = Parser(
         prog="starswitch check",
         description="Says what attach would attach to in a training script, which "
         "lines to add where, and what will not work: runs the script until its "
@@ -176,25 +165,6 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except ProcessLookupError:
         pass
     process.wait()
-
-
-@contextmanager
-def ending() -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP end what was started, too: they raise
-    SystemExit. Python lets only its main thread say so."""
-
-    def leave(sign: int, _: object) -> NoReturn:
-        raise SystemExit(128 + sign)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    former = {sign: signal.signal(sign, leave) for sign in ENDS}
-    try:
-        yield
-    finally:
-        for sign, handler in former.items():
-            signal.signal(sign, handler)
 
 
 def last_lines(output: IO[bytes]) -> list[str]:

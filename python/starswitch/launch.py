@@ -285,6 +285,17 @@ class _Star:
             self.programs[name].kill(signal.SIGKILL)
         self.wait(names, GRACE)
 
+    def hub_listens(self, port: int) -> bool:
+        """Waits until the hub does; False: it has ended, or takes too long."""
+        until = time.monotonic() + START
+        while time.monotonic() < until:
+            if self.programs["hub"].poll() is not None:
+                break
+            if _listens(port):
+                return True
+            time.sleep(0.02)
+        return False
+
     def close(self) -> None:
         """Ends what runs, nodes before their hub, and reads to the end."""
         nodes = [name for name in self.programs if name != "hub"]
@@ -293,6 +304,16 @@ class _Star:
             self.end(["hub"], signal.SIGTERM)
         for reader in self._readers:
             reader.join(GRACE)  # a grandchild may hold its end open
+
+
+def node_settings(name: str, number: int, hub: str) -> dict[str, str]:
+    """What a node's script finds in its environment."""
+    return {
+        "STARSWITCH_HUB": hub,
+        "STARSWITCH_NAME": name,
+        "STARSWITCH_NODE": str(number),
+        "PYTHONUNBUFFERED": "1",
+    }
 
 
 def _listens(port: int) -> bool:
@@ -314,14 +335,9 @@ def _start_hub(
         address = f"127.0.0.1:{port}"
         command = [program_path("starswitch-hub"), "--listen", address, *words]
         star.start("hub", command, env, own=table)
-        until = time.monotonic() + START
-        while time.monotonic() < until:
-            if star.programs["hub"].poll() is not None:
-                break  # a port may have been taken meanwhile
-            if _listens(port):
-                return port
-            time.sleep(0.02)
-        if star.programs["hub"].poll() != 69:
+        if star.hub_listens(port):
+            return port
+        if star.programs["hub"].poll() != 69:  # a port was taken meanwhile
             break
     raise StarswitchError(f"the hub does not start: {star.text('hub').strip()}")
 
@@ -390,11 +406,8 @@ def launch_local(
         port = _start_hub(star, hub_options, folder, table, plain)
         for i, name in enumerate(names):
             common = {
-                "STARSWITCH_HUB": f"127.0.0.1:{port}",
-                "STARSWITCH_NAME": name,
-                "STARSWITCH_NODE": str(i),
+                **node_settings(name, i, f"127.0.0.1:{port}"),
                 "OMP_NUM_THREADS": str(threads),
-                "PYTHONUNBUFFERED": "1",
                 **(env or {}),
             }
             words = [*args, *(node_args(i) if node_args else ())]

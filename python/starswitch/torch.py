@@ -611,9 +611,8 @@ class TorchParameters:
             dist._broadcast_coalesced(group, tensors, 1 << 26, 0)  # type: ignore[attr-defined]
 
 
-def _nothing_trains(models: Models) -> str:
-    each = models.values() if isinstance(models, Mapping) else [models]
-    frozen = sum(1 for model in each for _ in model.parameters())
+def _nothing_trains(models: Mapping[str, torch.nn.Module]) -> str:
+    frozen = sum(1 for model in models.values() for _ in model.parameters())
     if frozen:
         return f"all {frozen} parameters of the model are frozen"
     return "the model has no parameters"
