@@ -25,5 +25,9 @@ unsigned cores_count(const struct cores *cores);
 /* Binds the calling thread; `before` is for cores_leave. */
 void cores_enter(const struct cores *cores, struct cores *before);
 void cores_leave(const struct cores *before);
+/* The calling thread has little to do at a time and is waited for: it is run
+ * at once when it wakes, before threads that have their core for long. Linux
+ * 6.12 and later; before, it waits for its turn, some milliseconds. */
+void cores_prompt(void);
 
 #endif

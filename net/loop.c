@@ -351,6 +351,7 @@ void net_run(struct net *net)
     struct cores before;
 
     cores_enter(&net->cores, &before);
+    cores_prompt();
     if (net->connects)
         net_connect(net);
     while (!atomic_load(&net->stopping))

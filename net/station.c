@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "net/cores.h"
 #include "net/station_inside.h"
 
 #define GUARD_INTERVAL (100 * MILLISECOND)
@@ -217,6 +218,8 @@ static void *run(void *of)
 {
     struct station *station = of;
 
+    if (station->plan.channel == CHANNEL_CONTROL)
+        cores_prompt();
     while (!is_over(station))
         turn(station);
     for (struct link *link = station->oldest; link; link = link->next)

@@ -14,6 +14,7 @@
 #include "codec/msg.h"
 #include "core/schema.h"
 #include "core/time.h"
+#include "net/cores.h"
 
 enum { MOST_PINGS = 1 << 16, PATIENCE = 30000 /* milliseconds */ };
 
@@ -34,6 +35,7 @@ static void ping_while_on(const struct post *post, void (*ping)(void *),
     struct answer answer = {0};
     struct order order;
 
+    cores_prompt(); /* as a node's threads, for both stars alike */
     answer_order(post, &answer);
     while (next_order(post, &order)) {
         while (atomic_load(&shared->on) && shared->count < MOST_PINGS) {
