@@ -91,6 +91,7 @@ $(BUILD)/%.o: %.c $(BUILD)/ready
 	$Q$(COMPILE) -c -o $@ $<
 # The numbers: twice as fast, and still the same on every machine.
 $(BUILD)/train/%.o: COMPILE += -O3 -fno-math-errno
+$(BUILD)/bench/kit/raw_%.o: COMPILE += -O3
 $(BUILD)/core/floats.o $(BUILD)/policies/%.o $(BUILD)/node/inbox.o \
 	$(BUILD)/sim/models.o $(BUILD)/sim/trainer_exchange.o: COMPILE += -O3
 

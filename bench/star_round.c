@@ -1,11 +1,13 @@
 /* How long does a round take, in which every node sends its parameters and
- * gets the mean of all back, beside a hub that does nothing but sum; and how
- * much memory does the hub need?
+ * gets the mean of all back, beside a hub that does nothing but sum; what
+ * processor time does it take; and how much memory does the hub need?
  *
- * Two stars of processes are alive and take turns, round by round: the
- * reference, and ours. In ours every node is a program on the library whose
- * every step offers and waits (--policy mean --every 1 --delay 0), and a round
- * is what star_step takes: copying, comparing and applying are part of it. */
+ * The stars of processes are alive together and take turns, round by round: the
+ * references, and ours. Raw nodes make no pass over their parameters, those
+ * "with passes" the three that training needs. In ours every node is a program
+ * on the library whose every step offers and waits (--policy mean --every 1
+ * --delay 0), and a round is what star_step takes: copying, comparing and
+ * applying are part of it. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,11 +27,16 @@ struct settings {
     char *extra[MOST_OPTIONS];
 };
 
+/* A star, and what its measured rounds have taken. */
 struct side {
+    const char *name;
+    void (*hub)(const struct post *), (*node)(const struct post *);
     struct process_star star;
-    bool ours;
     double took[MOST_ROUNDS];
+    struct processor_time spent;
 };
+
+enum { OURS, REFERENCE, PASSES, SIDES };
 
 static const char question[] =
     "How long does a round take in which every node sends its parameters and\n"
@@ -45,8 +52,9 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"megabytes", SETTING_COUNT, &out->megabytes, "MiB of parameters (64)"},
         {"rounds", SETTING_COUNT, &out->rounds, "rounds measured (5)"},
         {"against", SETTING_TEXT, &out->against,
-         "raw: a hub that only sums; f32: our own without keys and what\n"
-         "                 follows --; none: nothing (raw)"},
+         "raw: a hub that only sums, and one whose nodes make passes;\n"
+         "                 f32: our own without keys and what follows --;\n"
+         "                 none: nothing (raw)"},
         {"network", SETTING_TEXT, &out->network,
          "where bench/kit/network has made namespaces of this name"},
         {"bytes", SETTING_REAL, &out->bytes_per_second,
@@ -75,7 +83,6 @@ static void start(struct side *side, const struct settings *settings,
 {
     const struct order order = {.kind = ORDER_ROUND};
 
-    side->ours = extra != NULL;
     side->star = (struct process_star){
         .network = settings->network,
         .clean = extra ? star_clean : NULL,
@@ -84,18 +91,49 @@ static void start(struct side *side, const struct settings *settings,
                  .scores = settings->scores,
                  .extra = extra,
                  .keys = keys}};
-    process_star_start(&side->star, extra ? star_hub : raw_hub,
-                       extra ? star_node : raw_node);
+    process_star_start(&side->star, side->hub, side->node);
     (void)process_star_order(&side->star, &order, NULL);
+}
+
+/* Returns how many of `sides` there are. */
+static unsigned start_all(struct side *sides, struct settings *settings)
+{
+    static struct star_keys keys;
+    bool raw = strcmp(settings->against, "raw") == 0;
+    unsigned count = strcmp(settings->against, "none") == 0 ? 1
+                     : raw                                  ? SIDES
+                                                            : 1 + REFERENCE;
+
+    sides[OURS] =
+        (struct side){.name = "ours", .hub = star_hub, .node = star_node};
+    sides[REFERENCE] = (struct side){.name = settings->against,
+                                     .hub = raw ? raw_hub : star_hub,
+                                     .node = raw ? raw_node : star_node};
+    sides[PASSES] = (struct side){
+        .name = "passes", .hub = raw_hub, .node = raw_passing_node};
+    if (settings->keys)
+        star_keys_make(&keys);
+    for (unsigned i = 1; i < count; i++)
+        start(&sides[i], settings, raw ? NULL : f32_options, NULL);
+    start(&sides[OURS], settings, settings->extra,
+          settings->keys ? &keys : NULL);
+    return count;
 }
 
 static double run_round(struct side *side)
 {
     struct order order = {.kind = ORDER_DRIFT};
+    struct processor_time before, after;
+    double took;
 
     (void)process_star_order(&side->star, &order, NULL);
     order.kind = ORDER_ROUND;
-    return process_star_order(&side->star, &order, NULL);
+    before = process_star_time(&side->star);
+    took = process_star_order(&side->star, &order, NULL);
+    after = process_star_time(&side->star);
+    side->spent.hub += after.hub - before.hub;
+    side->spent.nodes += after.nodes - before.nodes;
+    return took;
 }
 
 /* All drift alike but for a factor of 1 to N, so the mean of all is known. */
@@ -118,73 +156,84 @@ static bool is_mean(struct side *side, unsigned rounds)
     return true;
 }
 
-static void print(const struct settings *settings, struct side *ours,
-                  struct side *reference)
-{
-    double s = settings->megabytes, rounds = settings->rounds;
-    double took = median(ours->took, settings->rounds);
-
-    (void)printf("{\"bench\":\"%s\",\"nodes\":%u,\"megabytes\":%u,"
-                 "\"rounds\":%.0f,\"ours_ms\":%.1f,\"worst_ms\":%.1f",
-                 settings->name, settings->nodes, settings->megabytes, rounds,
-                 1e3 * took, 1e3 * ours->took[settings->rounds - 1]);
-    if (reference) {
-        double other = median(reference->took, settings->rounds);
-
-        (void)printf(",\"%s_ms\":%.1f,\"ratio\":%.3f", settings->against,
-                     1e3 * other, took / other);
-    }
-    if (settings->bytes_per_second > 0) {
-        double limit =
-            settings->nodes * s * (double)MEBIBYTE / settings->bytes_per_second;
-
-        (void)printf(",\"limit_ms\":%.1f,\"of_limit\":%.3f", 1e3 * limit,
-                     took / limit);
-    }
-    (void)printf(",\"hub_mib\":%.0f,\"hub_limit_mib\":%.0f}\n",
-                 process_star_hub_memory(&ours->star), 1.3 * s + 64);
-    (void)fflush(stdout);
-}
-
 static void check(struct side *side, const struct settings *settings)
 {
     if (!is_mean(side, settings->rounds + WARM_UP))
         give_up("what the nodes of the %s star have is not the mean",
-                side->ours ? "starswitch" : "raw");
+                side->name);
+}
+
+/* Processor seconds for a GB that is sent or received. */
+static void print_time(const struct settings *settings, const struct side *side)
+{
+    double gigabytes = 2e-9 * settings->nodes * settings->megabytes *
+                       (double)MEBIBYTE * settings->rounds;
+
+    (void)printf(",\"%s_hub_s_per_gb\":%.3f,\"%s_node_s_per_gb\":%.3f",
+                 side->name, side->spent.hub / gigabytes, side->name,
+                 side->spent.nodes / gigabytes);
+}
+
+static void print(const struct settings *settings, struct side *sides,
+                  unsigned count)
+{
+    struct side *ours = &sides[OURS];
+    double took = median(ours->took, settings->rounds);
+
+    (void)printf("{\"bench\":\"%s\",\"nodes\":%u,\"megabytes\":%u,"
+                 "\"rounds\":%u,\"ours_ms\":%.1f,\"worst_ms\":%.1f",
+                 settings->name, settings->nodes, settings->megabytes,
+                 settings->rounds, 1e3 * took,
+                 1e3 * ours->took[settings->rounds - 1]);
+    for (unsigned i = 1; i < count; i++) {
+        double other = median(sides[i].took, settings->rounds);
+
+        (void)printf(",\"%s_ms\":%.1f,\"%s\":%.3f", sides[i].name, 1e3 * other,
+                     i == PASSES ? "of_passes" : "ratio", took / other);
+    }
+    if (settings->bytes_per_second > 0) {
+        double limit = settings->nodes * (double)settings->megabytes *
+                       (double)MEBIBYTE / settings->bytes_per_second;
+
+        (void)printf(",\"limit_ms\":%.1f,\"of_limit\":%.3f", 1e3 * limit,
+                     took / limit);
+    }
+    for (unsigned i = 0; i < count; i++)
+        print_time(settings, &sides[i]);
+    if (count == SIDES)
+        (void)printf(",\"hub_time_ratio\":%.3f,\"node_time_ratio\":%.3f",
+                     ours->spent.hub / sides[REFERENCE].spent.hub,
+                     ours->spent.nodes / sides[PASSES].spent.nodes);
+    (void)printf(",\"hub_mib\":%.0f,\"hub_limit_mib\":%.0f}\n",
+                 process_star_hub_memory(&ours->star),
+                 1.3 * settings->megabytes + 64);
+    (void)fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-    static struct side ours, reference;
-    static struct star_keys keys;
+    static struct side sides[SIDES];
     struct settings settings = {.nodes = 2,
                                 .megabytes = 64,
                                 .rounds = 5,
                                 .against = "raw",
                                 .name = "star_round"};
-    struct side *other = &reference;
+    unsigned count;
 
     read_settings(argc, argv, &settings);
-    if (strcmp(settings.against, "none") == 0)
-        other = NULL;
-    if (other)
-        start(other, &settings,
-              strcmp(settings.against, "raw") == 0 ? NULL : f32_options, NULL);
-    if (settings.keys)
-        star_keys_make(&keys);
-    start(&ours, &settings, settings.extra, settings.keys ? &keys : NULL);
-    for (unsigned i = 0; i < settings.rounds + WARM_UP; i++) {
-        double before = other ? run_round(other) : 0, now = run_round(&ours);
+    count = start_all(sides, &settings);
+    for (unsigned round = 0; round < settings.rounds + WARM_UP; round++)
+        for (unsigned i = count; i-- > 0;) {
+            double took = run_round(&sides[i]);
 
-        if (i >= WARM_UP) {
-            reference.took[i - WARM_UP] = before;
-            ours.took[i - WARM_UP] = now;
+            if (round < WARM_UP)
+                sides[i].spent = (struct processor_time){0};
+            else
+                sides[i].took[round - WARM_UP] = took;
         }
-    }
-    if (other)
-        check(other, &settings);
-    if (!settings.lossy)
-        check(&ours, &settings);
-    print(&settings, &ours, other);
+    for (unsigned i = 0; i < count; i++)
+        if (i != OURS || !settings.lossy)
+            check(&sides[i], &settings);
+    print(&settings, sides, count);
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/kit/kit.h"
@@ -285,4 +286,25 @@ double process_star_hub_memory(const struct process_star *star)
             kibibytes = strtoul(line + 6, NULL, 10);
     (void)fclose(file);
     return (double)kibibytes / 1024;
+}
+
+/* Linux: all threads of the process; 0 when it is gone. */
+static double processor_seconds(pid_t process)
+{
+    clockid_t clock;
+    struct timespec time;
+
+    if (clock_getcpuclockid(process, &clock) != 0 ||
+        clock_gettime(clock, &time) != 0)
+        return 0;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+struct processor_time process_star_time(const struct process_star *star)
+{
+    struct processor_time time = {.hub = processor_seconds(star->hub)};
+
+    for (unsigned n = 0; n < star->started; n++)
+        time.nodes += processor_seconds(star->nodes[n]);
+    return time;
 }

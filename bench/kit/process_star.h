@@ -91,6 +91,13 @@ double process_star_hear(struct process_star *star, double patience,
 /* The most memory that the hub has had so far, in MiB. */
 double process_star_hub_memory(const struct process_star *star);
 
+/* Processor seconds so far, of the hub and of all nodes together. */
+struct processor_time {
+    double hub, nodes;
+};
+
+struct processor_time process_star_time(const struct process_star *star);
+
 /* Once more does no harm. */
 void process_star_stop(struct process_star *star);
 

@@ -19,6 +19,10 @@ enum { RAW_BULK = 'b', RAW_PING = 'p', RAW_PING_BYTES = 64 };
 
 void raw_hub(const struct post *post);
 void raw_node(const struct post *post);
+/* One that does what a node must that trains meanwhile: it copies its
+ * parameters, sends the copy less what the hub has, and adds what comes; a pass
+ * each, the latter two chunk by chunk. */
+void raw_passing_node(const struct post *post);
 
 /* A connection to the hub, which may still be starting. */
 int raw_connect(const struct post *post, char kind);
