@@ -187,6 +187,11 @@ bool member_live(const struct member *member)
     return member->bulk != PEER_NONE && takes_part(member);
 }
 
+bool member_is_skipped(const struct member *member)
+{
+    return member->state == MEMBER_SILENT || member->patience.spent;
+}
+
 static struct tally tally_of(const struct hub *hub, const struct member *member)
 {
     uint64_t bound = hub->config.iterations;
@@ -199,6 +204,7 @@ static struct tally tally_of(const struct hub *hub, const struct member *member)
                    member->start == START_GO && !quarantine_holds(member),
         .finished = member_is_here(member) && member->finished,
         .held = member_is_here(member) && member->start == START_HOLD,
+        .skipped = member_is_skipped(member),
         .done =
             member_is_here(member) && bound && member->stats.iteration >= bound,
         .iterations = member->iteration};
@@ -214,6 +220,7 @@ static void tally_move(struct tally *all, const struct tally *from,
     all->awaited += to->awaited - from->awaited;
     all->finished += to->finished - from->finished;
     all->held += to->held - from->held;
+    all->skipped += to->skipped - from->skipped;
     all->done += to->done - from->done;
     all->iterations += to->iterations - from->iterations;
 }

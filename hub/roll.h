@@ -75,6 +75,7 @@ struct tally {
     uint64_t awaited;                  /* their last offer may still come */
     uint64_t finished;                 /* present, and have made it */
     uint64_t held;                     /* START_HOLD */
+    uint64_t skipped;                  /* nobody waits for them */
     uint64_t done;                     /* have done the iterations of the run */
     uint64_t iterations;               /* their sum */
 };
@@ -208,6 +209,8 @@ bool member_is_here(const struct member *member);
 bool quarantine_holds(const struct member *member);
 /* Takes part in rounds now. */
 bool member_live(const struct member *member);
+/* Whether nobody waits for it: it is silent, or has kept others waiting. */
+bool member_is_skipped(const struct member *member);
 void roll_free(struct hub *hub);
 const char *roll_check(const struct hub *hub);
 /* From now on it has to become somebody's. */

@@ -134,30 +134,6 @@ bool waits_uploads(const struct hub *hub, const struct update *one)
     return one->granted && one->delivered < hub->centre.count;
 }
 
-static unsigned uploads(const struct hub *hub, const struct round *round)
-{
-    unsigned count = 0;
-
-    EACH_OFFER(round, one)
-        count += waits_uploads(hub, one);
-    return count;
-}
-
-static unsigned all_uploads(const struct hub *hub)
-{
-    unsigned count = 0;
-
-    EACH_ROUND(hub, round)
-        count += uploads(hub, round);
-    return count;
-}
-
-/* Nobody waits for it. */
-static bool is_skipped(const struct member *member)
-{
-    return member->state == MEMBER_SILENT || member->patience.spent;
-}
-
 /* Which of a member's the others are sent behind; NULL: it uploads nothing. */
 static const struct update *oldest_upload(const struct hub *hub,
                                           const struct member *member)
@@ -179,35 +155,75 @@ static bool is_last(const struct hub *hub, const struct update *slow)
         const struct member *member = hub->roll.members[i];
         const struct update *one = oldest_upload(hub, member);
 
-        if (i == slow->member
-                ? one != slow
-                : one && !is_skipped(member) && flow_still(hub, one) < SECOND)
+        if (i == slow->member ? one != slow
+                              : one && !member_is_skipped(member) &&
+                                    flow_still(hub, one) < SECOND)
             return false;
         some |= member_live(member) && !one;
     }
     return some;
 }
 
+/* How far a round's offers are that count: granted, and waited for. */
+struct progress {
+    unsigned uploads; /* of all offers, under way */
+    unsigned granted; /* that count */
+    /* The least, of those that count and are under way, that an upload must be
+     * behind to be behind it: chunks delivered, less a window. The next is that
+     * of all others. */
+    int64_t least, next;
+    const struct update *last; /* whose the least is */
+};
+
+static bool counts(const struct hub *hub, const struct update *one)
+{
+    return one->granted && !(waits_uploads(hub, one) &&
+                             member_is_skipped(hub->roll.members[one->member]));
+}
+
+static void add_progress(const struct hub *hub, const struct update *one,
+                         struct progress *out)
+{
+    int64_t at;
+
+    out->uploads += waits_uploads(hub, one);
+    if (!counts(hub, one))
+        return;
+    out->granted++;
+    if (one->delivered >= hub->centre.count)
+        return;
+    at = (int64_t)one->delivered -
+         flow_chunks_ahead(hub, hub->roll.members[one->member]);
+    if (at < out->least) {
+        out->next = out->least;
+        out->least = at;
+        out->last = one;
+    } else if (at < out->next) {
+        out->next = at;
+    }
+}
+
+static struct progress progress_of(const struct hub *hub,
+                                   const struct round *round)
+{
+    struct progress progress = {.least = INT64_MAX, .next = INT64_MAX};
+
+    EACH_OFFER(round, one)
+        add_progress(hub, one, &progress);
+    return progress;
+}
+
 /* Whether all others of the round that send anything are through, or a window
  * ahead, or all wait for it. */
-static bool is_behind(const struct hub *hub, const struct round *round,
+static bool is_behind(const struct hub *hub, const struct progress *progress,
                       const struct update *slow)
 {
-    unsigned ahead = 0;
+    int64_t least = progress->last == slow ? progress->next : progress->least;
 
-    EACH_OFFER(round, other) {
-        if (other == slow || !other->granted ||
-            (waits_uploads(hub, other) &&
-             is_skipped(hub->roll.members[other->member])))
-            continue;
-        if (other->delivered < hub->centre.count &&
-            other->delivered <
-                slow->delivered +
-                    flow_chunks_ahead(hub, hub->roll.members[other->member]))
-            return false;
-        ahead++;
-    }
-    return ahead || is_last(hub, slow);
+    if (least < (int64_t)slow->delivered)
+        return false;
+    return progress->granted > (unsigned)counts(hub, slow) ||
+           is_last(hub, slow);
 }
 
 /* Seconds that an upload may take while others wait for it; if none has been
@@ -270,13 +286,13 @@ static bool ends_itself(const struct hub *hub, const struct update *one)
 
 /* Others wait, for longer than they needed; or all do, and send nothing. */
 static bool holds_up(const struct hub *hub, const struct round *round,
-                     const struct update *slow, bool behind,
-                     const struct sorted_values *rates)
+                     const struct progress *progress, const struct update *slow,
+                     bool behind, const struct sorted_values *rates)
 {
     nanos age = hub->now - slow->began;
 
     if (behind ? slow->behind <= age - slow->behind
-               : round->count == 1 || uploads(hub, round) > 1)
+               : round->count == 1 || progress->uploads > 1)
         return false;
     if (ends_itself(hub, slow))
         return false;
@@ -352,34 +368,58 @@ static bool is_dropped(const struct hub *hub, const struct update *slow,
            (member->patience.spent && !ends_itself(hub, slow));
 }
 
-static void look_at_upload(struct hub *hub, const struct round *round,
-                           struct update *slow, nanos span,
-                           const struct sorted_values *rates)
+/* What looking at uploads goes by; it is counted again after a cut. */
+struct watch {
+    nanos span;
+    struct sorted_values rates;
+    struct progress progress; /* of the round that is looked at */
+    unsigned uploads;         /* of all rounds */
+};
+
+static void count_uploads(const struct hub *hub, const struct round *round,
+                          struct watch *watch)
 {
+    watch->uploads = 0;
+    EACH_ROUND(hub, other)
+        watch->uploads += progress_of(hub, other).uploads;
+    watch->progress = progress_of(hub, round);
+}
+
+static bool look_at_upload(struct hub *hub, const struct round *round,
+                           struct update *slow, const struct watch *watch)
+{
+    const struct progress *progress = &watch->progress;
     struct member *member = hub->roll.members[slow->member];
-    bool behind = is_behind(hub, round, slow);
+    bool behind = is_behind(hub, progress, slow);
     nanos still = flow_still(hub, slow);
 
-    slow->behind += behind ? span : 0;
-    if (still >= STUCK * (nanos)all_uploads(hub))
+    slow->behind += behind ? watch->span : 0;
+    if (still >= STUCK * (nanos)watch->uploads)
         (void)patience_use(hub, member, still, "nothing comes of its upload");
     else if (!(behind && is_dropped(hub, slow, still)) &&
              !(!run_is_ending(hub) &&
-               holds_up(hub, round, slow, behind, rates) &&
-               patience_use(hub, member, span, "its upload is too slow")))
-        return;
+               holds_up(hub, round, progress, slow, behind, &watch->rates) &&
+               patience_use(hub, member, watch->span,
+                            "its upload is too slow")))
+        return false;
     cut(hub, slow);
+    return true;
 }
 
 static void look_at_uploads(struct hub *hub, nanos span)
 {
-    struct sorted_values rates = values_of(hub, upload_rate);
+    struct watch watch = {.span = span, .rates = values_of(hub, upload_rate)};
 
-    EACH_ROUND(hub, round)
+    EACH_ROUND(hub, round) {
+        if (round->state == ROUND_OPEN)
+            continue;
+        count_uploads(hub, round, &watch);
         EACH_OFFER(round, one)
-            if (round->state != ROUND_OPEN && waits_uploads(hub, one))
-                look_at_upload(hub, round, one, span, &rates);
-    free(rates.list);
+            if (waits_uploads(hub, one) &&
+                look_at_upload(hub, round, one, &watch))
+                count_uploads(hub, round, &watch);
+    }
+    free(watch.rates.list);
 }
 
 /* It has done what it was asked for: where a policy chooses, most are asked for
@@ -442,13 +482,18 @@ nanos waits_slack(const struct hub *hub)
 /* Nobody waits for whom there is no patience left. */
 void waits_skip(struct hub *hub, const struct round *round)
 {
-    if (!round || round->state == ROUND_OPEN)
+    struct progress progress;
+
+    if (!round || round->state == ROUND_OPEN || !hub->roll.tally.skipped)
         return;
+    progress = progress_of(hub, round);
     EACH_OFFER(round, slow)
         if (waits_uploads(hub, slow) && !is_spared(hub, slow) &&
-            is_skipped(hub->roll.members[slow->member]) &&
-            !ends_itself(hub, slow) && is_behind(hub, round, slow))
+            member_is_skipped(hub->roll.members[slow->member]) &&
+            !ends_itself(hub, slow) && is_behind(hub, &progress, slow)) {
             update_cut(hub, slow, VERDICT_EXPIRED, false);
+            progress = progress_of(hub, round);
+        }
 }
 
 /* ---- all of it ---- */
