@@ -186,6 +186,7 @@ static double excess_of(enum codec_id codec)
     case CODEC_INT8:
         return 1.0 / 254;
     case CODEC_INT4:
+    case CODEC_SPARSE:
         return 1.0 / 14;
     case CODEC_E3M0:
         return 1.0 / 3;
