@@ -107,9 +107,12 @@ static void print_page(void)
     print_checks();
     printf("\n");
     print_wrapped("Each is `ok`, `warn` or `bad`, with what to do. It exits "
-                  "with the code of the first that is bad, and 0 if none is: "
+                  "with the code of the first that is bad: "
                   "69 name, port or link; 76 protocol; 77 key; 78 the hub's "
                   "second port was given as its first; 70 too little memory. "
+                  "If none is bad it exits with 75 where the link's rates "
+                  "could not be measured, as with the invitation of a PC that "
+                  "has not enrolled yet, and else with 0. "
                   "`--json` prints one object a line, {check, level, text, "
                   "advice, code}, and then {ok, warn, bad, code}.");
     printf("## What a node said last\n\n");

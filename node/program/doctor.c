@@ -140,9 +140,7 @@ static void print_json(const struct finding *finding)
     quote_json(&line, finding->text);
     text_add(&line, ",\"advice\":");
     quote_json(&line, finding->advice);
-    text_add(&line, ",\"code\":%d}",
-             finding->level == DOCTOR_BAD ? status_exit_code(finding->status)
-                                          : 0);
+    text_add(&line, ",\"code\":%d}", status_exit_code(finding->status));
     (void)puts(bytes);
 }
 

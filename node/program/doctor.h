@@ -24,6 +24,7 @@ enum doctor_check {
 enum {
     FINDING_BYTES = 240,
     CARD_NAME_BYTES = 20,
+    SEGMENTS_TELLING = 300, /* fewer say nothing of losses */
     DOCTOR_FINDINGS = 2 * CHECKS
 };
 
@@ -32,7 +33,8 @@ enum doctor_level { DOCTOR_OK, DOCTOR_WARN, DOCTOR_BAD };
 struct finding {
     enum doctor_check check;
     enum doctor_level level;
-    enum status status; /* of a bad one: what the exit code is of */
+    enum status status; /* what the exit code is of: of a bad one, and AGAIN
+                           of a warning that something was not measured */
     char text[FINDING_BYTES], advice[FINDING_BYTES]; /* advice: or "" */
 };
 
@@ -90,7 +92,7 @@ struct doctor_facts {
 /* Appends findings to an empty report. Pure. */
 void doctor_judge(const struct doctor_facts *facts,
                   struct doctor_report *report);
-/* The status of the first that is bad. */
+/* The status of the first that is bad, or else of the first that has one. */
 enum status doctor_status(const struct doctor_report *report);
 const char *doctor_check_name(enum doctor_check check);
 const char *doctor_level_name(enum doctor_level level);

@@ -18,7 +18,9 @@
 #define RATE_SHARE 0.5   /* of the card's speed, less is a warning */
 #define SLOW_RATE 1.25e6 /* bytes a second; 10 Mbit/s */
 #define LOSS_NOTED 0.001
-enum { LOST_NOTED = 3, SEGMENTS_TELLING = 300, USUAL_PACKET = 1500 };
+/* Behind each packet that is lost several come before it comes again. */
+#define ASTRAY_NOTED 0.005
+enum { LOST_NOTED = 3, ASTRAY_FEW = 10, USUAL_PACKET = 1500 };
 
 static struct finding *find(struct doctor_report *report,
                             enum doctor_check check, enum doctor_level level,
@@ -143,8 +145,8 @@ static void judge_key(const struct doctor_facts *facts,
         say(finding, "the hub lets this PC in");
     } else {
         finding->level = DOCTOR_WARN;
-        say(finding, "the key for nodes is good; this PC has not enrolled yet, "
-                     "so the hub gives it no bytes to measure with");
+        say(finding, "the key for nodes is good; this PC has not enrolled "
+                     "yet");
         (void)snprintf(finding->advice, sizeof finding->advice,
                        "start starswitch-node with it once, then ask again");
     }
@@ -306,6 +308,35 @@ static void judge_rate(const struct doctor_facts *facts,
               : "with so slow a link leave --every and --delay at auto");
 }
 
+static void not_measured(struct doctor_report *report, enum doctor_check check,
+                         enum status status, const char *words,
+                         const char *advice)
+{
+    struct finding *finding = find(report, check, DOCTOR_WARN, advice);
+
+    finding->status = status;
+    say(finding, "not measured: %s", words);
+}
+
+/* The hub has given no bytes to measure with. */
+static void judge_nothing(const struct doctor_facts *facts,
+                          struct doctor_report *report)
+{
+    const char *words = "the hub did not answer to the end",
+               *advice = "ask again in a minute", *same = "as rate up";
+
+    if (facts->key == DOCTOR_ENROLMENT) {
+        words = "the hub gives bytes to measure with only to who has enrolled";
+        advice = "start starswitch-node with this key file once, and then ask "
+                 "again";
+    } else if (facts->budget_spent) {
+        words = "others have tested their links, and the hub bounds that";
+    }
+    not_measured(report, CHECK_UP, STATUS_AGAIN, words, advice);
+    not_measured(report, CHECK_DOWN, STATUS_AGAIN, same, advice);
+    not_measured(report, CHECK_LOSS, STATUS_AGAIN, same, advice);
+}
+
 static void judge_no_rate(const struct doctor_facts *facts,
                           struct doctor_report *report)
 {
@@ -318,31 +349,43 @@ static void judge_no_rate(const struct doctor_facts *facts,
                        "both PCs");
         fails(finding, STATUS_UNAVAILABLE);
         say(finding, "short messages reach the hub, long ones do not");
-    } else if (facts->budget_spent) {
-        finding = find(report, CHECK_UP, DOCTOR_WARN, "ask again in a minute");
-        say(finding, "not measured: others have tested their links, and the "
-                     "hub bounds that");
+    } else if (facts->second_there && !(facts->up > 0)) {
+        judge_nothing(facts, report);
     }
+}
+
+static bool is_noted(uint64_t count, uint64_t all, uint64_t least, double share)
+{
+    return count >= least && (double)count >= share * (double)all;
 }
 
 static void judge_loss(const struct doctor_facts *facts,
                        struct doctor_report *report)
 {
     const struct tcp_facts *tcp = &facts->tcp;
-    uint64_t lost = tcp->resent;
-    double share;
     struct finding *finding;
 
-    if (!tcp->known || tcp->sent < SEGMENTS_TELLING)
+    if (!(facts->up > 0))
         return;
-    share = (double)lost / (double)tcp->sent;
+    if (!tcp->known || tcp->sent < SEGMENTS_TELLING ||
+        tcp->received < SEGMENTS_TELLING) {
+        not_measured(report, CHECK_LOSS, STATUS_OK,
+                     tcp->known ? "too few packets went to tell"
+                                : "this system does not count packets",
+                     "a link that loses packets has rates below the card's, "
+                     "too");
+        return;
+    }
     finding = find(report, CHECK_LOSS, DOCTOR_OK, "");
     say(finding,
-        "%llu of %llu packets were sent again (%.2g %%), %llu of %llu "
-        "came out of order",
-        (unsigned long long)lost, (unsigned long long)tcp->sent, 100 * share,
-        (unsigned long long)tcp->astray, (unsigned long long)tcp->received);
-    if (lost < LOST_NOTED || share < LOSS_NOTED)
+        "to the hub %llu of %llu packets were sent again (%.2g %%), from it "
+        "%llu of %llu came behind a gap (%.2g %%)",
+        (unsigned long long)tcp->resent, (unsigned long long)tcp->sent,
+        100 * (double)tcp->resent / (double)tcp->sent,
+        (unsigned long long)tcp->astray, (unsigned long long)tcp->received,
+        100 * (double)tcp->astray / (double)tcp->received);
+    if (!is_noted(tcp->resent, tcp->sent, LOST_NOTED, LOSS_NOTED) &&
+        !is_noted(tcp->astray, tcp->received, ASTRAY_FEW, ASTRAY_NOTED))
         return;
     finding->level = DOCTOR_WARN;
     (void)snprintf(finding->advice, sizeof finding->advice, "%s",
@@ -496,6 +539,9 @@ enum status doctor_status(const struct doctor_report *report)
 {
     for (unsigned i = 0; i < report->count; i++)
         if (report->list[i].level == DOCTOR_BAD)
+            return report->list[i].status;
+    for (unsigned i = 0; i < report->count; i++)
+        if (report->list[i].status != STATUS_OK)
             return report->list[i].status;
     return STATUS_OK;
 }

@@ -16,11 +16,13 @@
 enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 12 };
 
 #define FIRST_BYTES ((uint64_t)256 << 10)
+#define LEAST_BYTES ((uint64_t)64 << 10)
 #define MOST_BYTES ((uint64_t)8 << 20)
 #define PATIENCE (8 * SECOND)         /* for hands to be shaken */
 #define ANSWER_TIME (2 * SECOND)      /* for a short message */
 #define STALL_TIME (6 * SECOND)       /* for the first bytes, there and back */
 #define LINK_TIME (150 * MILLISECOND) /* that a measurement keeps it busy */
+#define LONGEST_WAIT (2 * SECOND)     /* for a hub that has no bytes to give */
 #define MEASURE_TIME (4 * SECOND)     /* all of them together */
 /* So many segments tell about losses of one in a thousand. */
 enum { SEGMENTS_WANTED = 3000 };
@@ -266,19 +268,36 @@ static void send_filling(struct test *test, uint64_t bytes)
     }
 }
 
-/* One ticket: how long its bytes took, there and back; false: no ticket, or
- * they did not get through. */
-static bool measure_once(struct test *test, uint64_t wanted,
+/* A ticket for so many bytes, or for fewer where the hub has not as many to
+ * give just now, or a little later. A hub hears 64 questions. */
+static bool get_ticket(struct test *test, uint64_t wanted)
+{
+    nanos trip, until;
+
+    while (ask(test, wanted, &trip) && !test->probed.bytes &&
+           wanted / 8 >= LEAST_BYTES)
+        wanted /= 8;
+    if (!test->answered || test->probed.bytes)
+        return test->answered;
+    if (!test->probed.wait || test->probed.wait > LONGEST_WAIT)
+        return false;
+    until = net_now() + test->probed.wait;
+    while (go_on(test, until))
+        continue;
+    return ask(test, wanted, &trip) && test->probed.bytes;
+}
+
+/* One ticket, and for how many bytes: how long they took, there and back;
+ * false: no ticket, or they did not get through. */
+static bool measure_once(struct test *test, uint64_t *wanted,
                          struct doctor_facts *facts, nanos *took)
 {
-    nanos trip, begun;
-    uint64_t bytes;
+    bool given = get_ticket(test, *wanted);
+    uint64_t bytes = *wanted = test->probed.bytes;
+    nanos begun;
 
-    if (!ask(test, wanted, &trip))
-        return false;
-    bytes = test->probed.bytes;
-    facts->budget_spent = !test->probed.ticket;
-    if (!bytes)
+    facts->budget_spent = test->answered && !given;
+    if (!given)
         return false;
     test->ticket = test->probed.ticket;
     test->came = 0;
@@ -315,9 +334,14 @@ static void read_tcp(struct test *test, struct line *line)
 /* After so many measurements, the last of which took that time. */
 static bool is_enough(const struct test *test, unsigned count, nanos took)
 {
-    if (!test->tcp.resent)
+    const struct tcp_facts *tcp = &test->tcp;
+    uint64_t segments = tcp->sent < tcp->received ? tcp->sent : tcp->received;
+
+    if (tcp->known && segments < SEGMENTS_TELLING)
+        return false;
+    if (!tcp->resent && !tcp->astray)
         return count > 1 || took > LINK_TIME;
-    return count > 1 && test->tcp.sent >= SEGMENTS_WANTED;
+    return count > 1 && segments >= SEGMENTS_WANTED;
 }
 
 /* As many bytes as keep the link busy for LINK_TIME. */
@@ -337,7 +361,7 @@ static void measure_rates(struct test *test, struct doctor_facts *facts)
     uint64_t bytes = FIRST_BYTES;
 
     for (unsigned count = 1; count <= TICKETS_MOST && net_now() < until &&
-                             measure_once(test, bytes, facts, &took);
+                             measure_once(test, &bytes, facts, &took);
          count++) {
         read_tcp(test, &test->bulk);
         if (is_enough(test, count, took))

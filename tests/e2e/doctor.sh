@@ -189,6 +189,12 @@ doctor lossy 0
 finds lossy warn loss "packets were sent again"
 $at_hub iptables -w -D INPUT -p tcp -m statistic --mode random \
     --probability 0.01 -j DROP
+$at_node iptables -w -A INPUT -p tcp -m statistic --mode random \
+    --probability 0.01 -j DROP
+doctor lossy_down 0
+finds lossy_down warn loss "came behind a gap"
+$at_node iptables -w -D INPUT -p tcp -m statistic --mode random \
+    --probability 0.01 -j DROP
 packets 65535
 
 for side in hub node; do
@@ -229,7 +235,7 @@ start other "$bin/starswitch-hub" keygen "$here/other.run"
 ends other 0 10
 doctor foreign 77 --key-file "$here/other.run/keys/invitation"
 finds foreign bad key "has other keys than this node's key is for"
-doctor new 0 --key-file "$here/keys/invitation" --name pc1
+doctor new 75 --key-file "$here/keys/invitation" --name pc1
 finds new warn key "this PC has not enrolled yet"
 [ ! -e "$here/config/starswitch" ] || failed "doctor has made a key"
 node pc1 --key-file "$here/keys/invitation" --iterations 300

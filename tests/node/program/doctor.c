@@ -143,6 +143,9 @@ static void each_thing_that_is_wrong_is_found_alone(void)
     facts.tcp.resent = 50;
     finds(&facts, CHECK_LOSS, DOCTOR_WARN, "50 of 5000 packets");
     facts = healthy();
+    facts.tcp.astray = 50;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "50 of 5000 came behind a gap");
+    facts = healthy();
     facts.tcp.path = 1400;
     finds(&facts, CHECK_MTU, DOCTOR_WARN, "packets of 1400 bytes");
     facts = healthy();
@@ -160,6 +163,15 @@ static void each_thing_that_is_wrong_is_found_alone(void)
     finds(&facts, CHECK_DISK, DOCTOR_WARN, "1 MB are free");
 }
 
+/* One lost packet has many behind it, that are not lost. */
+static void a_single_gap_is_no_warning(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.tcp.astray = 20;
+    CHECK_EQUAL(DOCTOR_OK, judge(&facts).list[CHECK_LOSS].level);
+}
+
 /* A tenth of a second does not fill it, and that is no fault of a cable. */
 static void a_fast_card_that_is_not_filled_is_no_warning(void)
 {
@@ -169,12 +181,46 @@ static void a_fast_card_that_is_not_filled_is_no_warning(void)
     CHECK_EQUAL(DOCTOR_OK, judge(&facts).list[CHECK_UP].level);
 }
 
+/* Rates and losses, and the exit code does not say that all is well. */
+static void not_measured(const struct doctor_facts *facts, const char *why)
+{
+    static const enum doctor_check checks[] = {CHECK_UP, CHECK_DOWN,
+                                               CHECK_LOSS};
+    struct doctor_report report = judge(facts);
+
+    for (unsigned i = 0; i < 3; i++) {
+        const struct finding *one = of(&report, checks[i]);
+
+        CHECK_EQUAL(DOCTOR_WARN, one->level);
+        CHECK_CONTAINS(i ? "not measured: as rate up" : "not measured: ",
+                       one->text);
+        CHECK(one->advice[0]);
+    }
+    CHECK_CONTAINS(why, of(&report, CHECK_UP)->text);
+    CHECK_EQUAL(STATUS_AGAIN, doctor_status(&report));
+}
+
+static void a_link_that_is_not_measured_is_not_said_to_be_well(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.up = facts.down = 0;
+    not_measured(&facts, "did not answer to the end");
+    facts.budget_spent = true;
+    not_measured(&facts, "others have tested their links");
+    facts = healthy();
+    facts.tcp.received = 100;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "not measured: too few packets");
+}
+
 static void who_may_only_enrol_is_told_to_do_so(void)
 {
     struct doctor_facts facts = healthy();
 
     facts.key = DOCTOR_ENROLMENT;
     finds(&facts, CHECK_KEY, DOCTOR_WARN, "has not enrolled yet");
+    facts.up = facts.down = 0;
+    not_measured(&facts, "only to who has enrolled");
     facts = hindered(HINDRANCE_REFUSES_KEY);
     facts.key = DOCTOR_NO_KEY;
     finds(&facts, CHECK_KEY, DOCTOR_BAD, "no key of its own yet");
@@ -218,7 +264,9 @@ void add_node_program_doctor_tests(CU_pSuite suite)
     TEST(each_hindrance_is_one_bad_finding);
     TEST(what_is_no_hub_is_called_by_its_name);
     TEST(each_thing_that_is_wrong_is_found_alone);
+    TEST(a_single_gap_is_no_warning);
     TEST(a_fast_card_that_is_not_filled_is_no_warning);
+    TEST(a_link_that_is_not_measured_is_not_said_to_be_well);
     TEST(who_may_only_enrol_is_told_to_do_so);
     TEST(long_messages_that_vanish_are_no_slow_link);
     TEST(what_listens_there_is_known_by_its_first_bytes);
