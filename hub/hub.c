@@ -71,6 +71,8 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                              [MSG_REVOKED] = hub_on_revoked,
                              [MSG_LOCAL_CLOCK] = hub_on_clock},
     [PEER_ENROLLER] = {[MSG_ENROL] = hub_on_enrol, [MSG_PROBE] = hub_on_probe},
+    [PEER_ENROLLER_BULK] =
+        {[MSG_ENROL] = hub_on_misled, [MSG_PROBE] = hub_on_misled},
 };
 
 /* Collectives travel in segments of a chunk's size. */

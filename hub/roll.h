@@ -43,6 +43,7 @@ enum peer_state {
     PEER_OPERATOR_STATE, /* orders from this process */
     PEER_GROUP,          /* of a member of the group for collectives */
     PEER_ENROLLER,       /* its key may only enrol */
+    PEER_ENROLLER_BULK,  /* the same, and bulk: it can say nothing there */
     PEER_ENROLLING,      /* has said ENROL, waits for the operator */
     PEER_STATES
 };

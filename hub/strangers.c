@@ -16,7 +16,7 @@ enum { CUT_AT_ONCE = 256 /* per look: each is an event for the driver */ };
 static bool is_nobodys(const struct hub *hub, const struct peer *peer)
 {
     return peer->state == PEER_STRANGER || peer->state == PEER_STRANGER_BULK ||
-           peer->state == PEER_ENROLLER ||
+           peer->state == PEER_ENROLLER || peer->state == PEER_ENROLLER_BULK ||
            (peer->state == PEER_GROUP &&
             !coordinator_knows(hub->coordinator, peer->id));
 }
@@ -59,9 +59,10 @@ void peer_joins(struct hub *hub, const struct event *event)
 
     if (peer) {
         peer->key = event->key;
-        peer->state = event->key == KEY_ENROLS ? PEER_ENROLLER
-                      : bulk                   ? PEER_STRANGER_BULK
-                                               : PEER_STRANGER;
+        if (event->key == KEY_ENROLS)
+            peer->state = bulk ? PEER_ENROLLER_BULK : PEER_ENROLLER;
+        else
+            peer->state = bulk ? PEER_STRANGER_BULK : PEER_STRANGER;
         return;
     }
     effects_note(hub->out, NOTE_REFUSED, "",

@@ -237,12 +237,23 @@ doctor foreign 77 --key-file "$here/other.run/keys/invitation"
 finds foreign bad key "has other keys than this node's key is for"
 doctor new 75 --key-file "$here/keys/invitation" --name pc1
 finds new warn key "this PC has not enrolled yet"
+finds new warn "rate up" "not measured: the hub gives bytes"
+finds new warn loss "not measured: as rate up"
+finds_no new bad
+port=7552
+doctor new_second 78 --key-file "$here/keys/invitation" --name pc1
+finds new_second bad port "that is the hub's second port: give :7551"
+port=7551
 [ ! -e "$here/config/starswitch" ] || failed "doctor has made a key"
 node pc1 --key-file "$here/keys/invitation" --iterations 300
 ends pc1 0 60
 doctor enrolled 0 --key-file "$here/keys/invitation" --name pc1
 finds enrolled ok key "the hub lets this PC in"
 finds enrolled "[a-z]*" "rate up" "bit/s"
+port=7552
+doctor second_keys 78 --key-file "$here/keys/invitation" --name pc1
+finds second_keys bad port "that is the hub's second port: give :7551"
+port=7551
 start gone "$bin/starswitch-hub" revoke "$here/k.run" pc1 --keys "$here/keys"
 ends gone 0 10
 doctor revoked 77 --key-file "$here/keys/invitation" --name pc1

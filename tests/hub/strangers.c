@@ -47,16 +47,21 @@ static void who_says_everything_but_hello_is_cut_in_time(void)
 
 static void who_was_given_the_second_port_is_told_and_no_offender(void)
 {
-    static const enum msg_kind words[] = {MSG_HELLO, MSG_ENROL, MSG_JOIN};
+    static const struct {
+        enum msg_kind word;
+        uint64_t key;
+    } cases[] = {{MSG_HELLO, KEY_NONE},   {MSG_ENROL, KEY_NONE},
+                 {MSG_JOIN, KEY_NONE},    {MSG_PROBE, KEY_NONE},
+                 {MSG_ENROL, KEY_ENROLS}, {MSG_PROBE, KEY_ENROLS}};
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hub_fixture *f = hub_fixture_new();
         const struct hand_sent *bye;
 
         f->config.port = 7541;
         hub_fixture_open(f);
-        hand_join(&f->hand, FIRST, CHANNEL_BULK);
-        says(f, FIRST, words[i]);
+        hand_join_as(&f->hand, FIRST, CHANNEL_BULK, cases[i].key);
+        says(f, FIRST, cases[i].word);
         bye = hand_last(&f->hand, FIRST, MSG_BYE);
         CHECK(bye != NULL);
         if (bye)
