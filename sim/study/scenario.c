@@ -73,16 +73,27 @@ static enum status settle_goal(const struct scenario *scenario, struct why *why)
                    compute_words[compute].text);
 }
 
+/* A node may be as fast as it can; in virtual time an iteration takes some. */
+static enum status settle_step(struct options *options, struct why *why)
+{
+    if (!options->step_time && !options->given.step_time)
+        options->step_time = USUAL_STEP;
+    if (options->step_time >= LEAST_STEP)
+        return STATUS_OK;
+    return because(why, STATUS_USAGE,
+                   "--step-time: must be at least 1us: say how long an "
+                   "iteration takes, such as 50ms");
+}
+
 static enum status settle(struct scenario *scenario, struct why *why)
 {
     struct options *options = &scenario->options;
-    enum status status;
+    enum status status = settle_step(options, why);
 
     options->nodes = options->star_nodes;
-    if (!options->step_time)
-        options->step_time = USUAL_STEP;
     settle_end(options);
-    status = hub_configure(options, &scenario->hub, why);
+    if (status == STATUS_OK)
+        status = hub_configure(options, &scenario->hub, why);
     scenario->hub.recovery = 0; /* nobody has been there before */
     if (status == STATUS_OK)
         status = settle_goal(scenario, why);

@@ -202,6 +202,8 @@ static void what_cannot_be_simulated_is_said(void)
 
     CHECK_STATUS(STATUS_CONFIG, refusal("--goal 80%", &why));
     CHECK_CONTAINS("surrogate", why.text);
+    CHECK_STATUS(STATUS_USAGE, refusal("--step-time 0s", &why));
+    CHECK_CONTAINS("--step-time: must be at least 1us", why.text);
     CHECK_STATUS(STATUS_USAGE, refusal("--speeds 1,fast", &why));
     CHECK_CONTAINS("--speeds 1,fast", why.text);
     CHECK_STATUS(STATUS_IO, refusal("--trace /does/not/exist", &why));
