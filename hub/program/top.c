@@ -45,9 +45,22 @@ struct top {
 
 /* ---- the terminal ---- */
 
-static void enter(struct top *top)
+/* Keys come one by one, and are not shown; also where nothing can be redrawn.
+ * Who is in the background must not touch the terminal. */
+static void take_keys(struct top *top)
 {
     struct termios mode;
+
+    if (!isatty(STDOUT_FILENO) || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+        tcgetattr(STDIN_FILENO, &top->before) != 0)
+        return;
+    mode = top->before;
+    mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    top->keyed = tcsetattr(STDIN_FILENO, TCSANOW, &mode) == 0;
+}
+
+static void enter(struct top *top)
+{
     struct sigaction action = {.sa_handler = on_end};
 
     (void)sigaction(SIGINT, &action, NULL);
@@ -55,24 +68,19 @@ static void enter(struct top *top)
     (void)sigaction(SIGHUP, &action, NULL);
     action.sa_handler = on_resize;
     (void)sigaction(SIGWINCH, &action, NULL);
-    if (!top->setup.live)
-        return;
-    if (isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &top->before) == 0) {
-        mode = top->before;
-        mode.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-        top->keyed = tcsetattr(STDIN_FILENO, TCSANOW, &mode) == 0;
-    }
-    (void)fputs("\033[?1049h\033[?25l", stdout);
+    take_keys(top);
+    if (top->setup.live)
+        (void)fputs("\033[?1049h\033[?25l", stdout);
 }
 
 /* What it last showed stays there to be read. */
 static void leave(const struct top *top)
 {
-    if (!top->setup.live)
-        return;
-    (void)fputs("\033[?25h\033[?1049l", stdout);
-    (void)fputs(top->table, stdout);
-    (void)fflush(stdout);
+    if (top->setup.live) {
+        (void)fputs("\033[?25h\033[?1049l", stdout);
+        (void)fputs(top->table, stdout);
+        (void)fflush(stdout);
+    }
     if (top->keyed)
         (void)tcsetattr(STDIN_FILENO, TCSANOW, &top->before);
 }

@@ -3,6 +3,7 @@ resizes it, waits while the hub is away, and leaves with q. Lines on standard
 input say what to do, and each is answered by a line once it is so:
 
     shows WORDS      the screen holds these words
+    says WORDS       these words came, and nothing that moves the cursor
     size COLS ROWS   the terminal is that large, and no line is longer
     colour yes|no    there is colour in what came last
     key C            C is typed
@@ -62,6 +63,11 @@ def do(line):
     if verb == "shows":
         wanted = " ".join(words)
         until(line, lambda: any(wanted in row for row in last_frame()))
+    elif verb == "says":
+        wanted = " ".join(words).encode()
+        until(line, lambda: wanted in said)
+        if b"\x1b" in said:
+            sys.exit("there are escapes")
     elif verb == "size":
         columns, rows = map(int, words)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ,
@@ -90,7 +96,7 @@ def do(line):
         except (OSError, termios.error):
             pass
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        if code or not said.count(b"\x1b[?1049l"):
+        if code or (b"\x1b" in said and not said.count(b"\x1b[?1049l")):
             sys.exit(f"ended with {code}")
         flags = termios.ECHO | termios.ICANON
         if mode is not None and mode & flags != before & flags:

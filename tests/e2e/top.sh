@@ -65,6 +65,14 @@ order ends
 exec 3>&-
 ends t2 0
 
+# A terminal that cannot be redrawn has lines, and the same keys.
+watching t3 env TERM=dumb "$bin/starswitch-hub" top --directory "$here/h.run"
+order says version=
+order key q
+order ends
+exec 3>&-
+ends t3 0
+
 # ---- through pipes ----
 
 start pipe sh -c "TERM=xterm '$bin/starswitch-hub' top --directory \
