@@ -1,6 +1,7 @@
 #include "hub/program/logs.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,24 @@ static enum status show(const char *directory, const char *name, uint64_t count,
                : because(why, STATUS_IO, "nobody reads the lines any more");
 }
 
-/* Until Ctrl-C ends the program; a hub that is away is waited for. */
+static volatile sig_atomic_t over;
+
+static void on_end(int number)
+{
+    (void)number;
+    over = 1;
+}
+
+/* Ctrl-C and SIGTERM end it well. */
+static void expect_end(void)
+{
+    const struct sigaction action = {.sa_handler = on_end};
+
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+/* Until it is over; a hub that is away is waited for. */
 static enum status follow(const char *directory, const char *name,
                           uint64_t from, struct why *why)
 {
@@ -128,10 +146,10 @@ static enum status follow(const char *directory, const char *name,
     bool away = false;
     enum status status = STATUS_OK;
 
-    while (status != STATUS_IO) {
+    while (status != STATUS_IO && !over) {
         (void)nanosleep(&pause, NULL);
         status = show(directory, name, 0, &from, why);
-        if (status != STATUS_OK && !away)
+        if (status != STATUS_OK && !away && !over)
             (void)fprintf(stderr, "starswitch-hub: %s; looking again\n",
                           why->text);
         away = status != STATUS_OK;
@@ -168,9 +186,11 @@ int command_logs(int count, char **words)
         status = because(&why, STATUS_USAGE,
                          "logs takes the name of one node, before its options; "
                          "starswitch-hub top shows the names");
+    if (status == STATUS_OK && options.follow)
+        expect_end();
     if (status == STATUS_OK)
         status = show(options.directory, words[1], options.lines, &from, &why);
     if (status == STATUS_OK && options.follow)
         status = follow(options.directory, words[1], from, &why);
-    return command_end(status, &why);
+    return command_end(over ? STATUS_OK : status, &why);
 }

@@ -71,4 +71,8 @@ more() { [ "$(wc -l <"$here/follow.out")" -gt "$lines" ]; }
 node n1
 until_ 20 "its new lines are followed" more
 send TERM follow
-ends follow 143
+ends follow 0
+start again "$bin/starswitch-hub" logs n1 -f --directory "$here/h.run"
+until_ 20 "it follows again" grep -q " INFO " "$here/again.out"
+send INT again
+ends again 0
