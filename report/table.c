@@ -272,6 +272,11 @@ static unsigned add_head(const struct layout *layout, const struct table *table,
     return lines;
 }
 
+static bool awaits_end(const struct hub_view *view)
+{
+    return view->has_end && !view->ending && !view->stopping;
+}
+
 /* What matters least comes last, where it may be cut. */
 static void add_centre(const struct layout *layout, const struct table *table,
                        struct text *out)
@@ -288,21 +293,33 @@ static void add_centre(const struct layout *layout, const struct table *table,
         text_add(&line, " +-%.2g", view->error);
     if (view->accuracy >= 0)
         text_add(&line, "  test %.1f %%", 100 * view->accuracy);
-    if (!view->ending && !view->stopping && view->has_end) {
-        text_add(&line, "  ");
-        table_left(view, &line);
-    }
     if (column_has_loss(view->best_score)) {
         text_add(&line, "  best ");
         column_add_loss(&line, view->best_score);
         text_add(&line, " (version %" PRIu64 ")", view->best_version);
     }
-    text_add(&line, "  ");
-    stamp_add_span(&line, table->elapsed);
+    if (!awaits_end(view)) {
+        text_add(&line, "  ");
+        stamp_add_span(&line, table->elapsed);
+    }
     if (view->tasks)
         text_add(&line, "  epoch %" PRIu64 ": %u of %u tasks done",
                  view->task_epoch + 1, view->tasks_done, view->tasks);
     text_add(&line, "  rounds %" PRIu64, view->rounds);
+    add_line(layout, &line, NULL, out);
+}
+
+static void add_time(const struct layout *layout, const struct table *table,
+                     struct text *out)
+{
+    char bytes[LINE_BYTES];
+    struct text line;
+
+    text_init(&line, bytes, sizeof bytes);
+    text_add(&line, " time    ");
+    stamp_add_span(&line, table->elapsed);
+    text_add(&line, ", ");
+    table_left(table->view, &line);
     add_line(layout, &line, NULL, out);
 }
 
@@ -323,11 +340,15 @@ void table_draw(const struct table *table, const struct table_style *style,
                 struct text *out)
 {
     struct layout layout = start_layout(style);
+    bool timed = awaits_end(table->view);
 
-    plan_nodes(&layout, table->view, add_head(&layout, table, NULL) + 3);
+    plan_nodes(&layout, table->view,
+               add_head(&layout, table, NULL) + 3 + timed);
     (void)add_head(&layout, table, out);
     add_titles(&layout, out);
     add_nodes(&layout, table->view, out);
     add_centre(&layout, table, out);
+    if (timed)
+        add_time(&layout, table, out);
     add_hub(&layout, table->view, out);
 }

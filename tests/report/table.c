@@ -325,11 +325,15 @@ static void the_end_is_told_with_its_spread_or_as_not_known(void)
 {
     sample_view(&view);
     view.has_end = true;
-    CHECK_CONTAINS("87.0 %  end not known yet  best", draw(140, 0, false));
+    CHECK_CONTAINS("208)  rounds 212\n time    31 s, end not known yet\n hub ",
+                   draw(140, 0, false));
+    CHECK(count_lines(draw(80, 11, false)) < 11);
     view.eta_by = ETA_GOAL;
     view.eta = (struct eta_left){true, 125, 10};
-    CHECK_CONTAINS("87.0 %  about 2 min 5 s left +- 10 s (goal)",
-                   draw(100, 0, false));
+    CHECK_CONTAINS(" time    31 s, about 2 min 5 s left +- 10 s (goal)\n",
+                   draw(80, 0, false));
+    view.ending = true;
+    CHECK(!strstr(draw(80, 0, false), "about"));
     CHECK_CONTAINS(" left=125.0 left_spread=10.0 left_by=goal",
                    print(table_line));
     CHECK_CONTAINS("\"eta\":{\"by\":\"goal\",\"seconds\":125,"
