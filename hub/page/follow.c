@@ -9,7 +9,7 @@ unsigned follow_count(const struct web *web)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < WEB_VISITORS; i++)
+    for (unsigned i = 0; i < WEB_PLACES; i++)
         count += web->visitors[i].state == VISIT_FOLLOWS;
     return count;
 }
@@ -77,7 +77,7 @@ void follow_end(struct visitor *visitor)
 
 void follow_tick(struct web *web)
 {
-    for (unsigned i = 0; i < WEB_VISITORS; i++) {
+    for (unsigned i = 0; i < WEB_PLACES; i++) {
         struct visitor *visitor = &web->visitors[i];
 
         if (visitor->state != VISIT_FOLLOWS)

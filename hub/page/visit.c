@@ -27,13 +27,49 @@ static struct visitor *visitor_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
+static void cut_off(struct visitor *visitor)
+{
+    enter(visitor, VISIT_CUT);
+    if (visitor->socket >= 0)
+        (void)shutdown(visitor->socket, SHUT_RDWR);
+}
+
+/* Whether it has less right to its place than the other one: its request is
+ * not here, or it does not take its answer; and for longer. */
+static bool yields_to(const struct visitor *visitor,
+                      const struct visitor *other)
+{
+    if (visitor->state != VISIT_READS && visitor->state != VISIT_ANSWERS)
+        return false;
+    if (!other || visitor->state == other->state)
+        return !other || visitor->since < other->since;
+    return visitor->state == VISIT_READS;
+}
+
+/* Where there are more than are served, one of them goes. */
+static void make_room(struct web *web)
+{
+    struct visitor *oldest = NULL;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < WEB_PLACES; i++) {
+        struct visitor *visitor = &web->visitors[i];
+
+        count += visitor->state != VISIT_FREE && visitor->state != VISIT_CUT;
+        if (yields_to(visitor, oldest))
+            oldest = visitor;
+    }
+    if (count > WEB_VISITORS && oldest)
+        cut_off(oldest);
+}
+
 static void arrive(struct web *web, struct MHD_Connection *connection,
                    void **context)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-    for (unsigned i = 0; i < WEB_VISITORS; i++) {
+    for (unsigned i = 0; i < WEB_PLACES; i++) {
         struct visitor *visitor = &web->visitors[i];
 
         if (visitor->state != VISIT_FREE)
@@ -43,6 +79,7 @@ static void arrive(struct web *web, struct MHD_Connection *connection,
                                     .socket = info ? info->connect_fd : -1};
         enter(visitor, VISIT_READS);
         *context = visitor;
+        make_room(web);
         return;
     }
 }
@@ -75,7 +112,8 @@ void visit_completed(void *of, struct MHD_Connection *connection,
     visitor->begun = false;
     visitor->length = 0;
     visitor->ticket = visitor->answered = 0;
-    enter(visitor, VISIT_READS);
+    if (visitor->state != VISIT_CUT)
+        enter(visitor, VISIT_READS);
 }
 
 /* ---- answers ---- */
@@ -341,8 +379,8 @@ enum MHD_Result visit_request(void *of, struct MHD_Connection *connection,
 
     (void)version;
     (void)context;
-    if (!visitor)
-        return MHD_NO; /* there was no place for it */
+    if (!visitor || visitor->state == VISIT_CUT)
+        return MHD_NO; /* there is no place for it */
     if (!visitor->begun)
         return begin(web, visitor, path, method);
     if (*size)
@@ -362,7 +400,7 @@ static void resume(struct visitor *visitor)
 
 void visit_answer(struct web *web, const struct msg_answer *answer)
 {
-    for (unsigned i = 0; i < WEB_VISITORS; i++) {
+    for (unsigned i = 0; i < WEB_PLACES; i++) {
         struct visitor *visitor = &web->visitors[i];
 
         if (visitor->state != VISIT_WAITS || visitor->answered ||
@@ -382,6 +420,7 @@ static void look_at(struct visitor *visitor, nanos now)
     switch (visitor->state) {
     case VISIT_FREE:
     case VISIT_FOLLOWS:
+    case VISIT_CUT:
         return;
     case VISIT_READS:
         cut = span > WEB_PATIENCE;
@@ -396,19 +435,19 @@ static void look_at(struct visitor *visitor, nanos now)
         }
         return;
     }
-    if (cut && visitor->socket >= 0)
-        (void)shutdown(visitor->socket, SHUT_RDWR);
+    if (cut)
+        cut_off(visitor);
 }
 
 void visits_tick(struct web *web, nanos now)
 {
-    for (unsigned i = 0; i < WEB_VISITORS; i++)
+    for (unsigned i = 0; i < WEB_PLACES; i++)
         look_at(&web->visitors[i], now);
 }
 
 void visits_end(struct web *web)
 {
-    for (unsigned i = 0; i < WEB_VISITORS; i++) {
+    for (unsigned i = 0; i < WEB_PLACES; i++) {
         struct visitor *visitor = &web->visitors[i];
 
         if (visitor->state == VISIT_WAITS && !visitor->answered)

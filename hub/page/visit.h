@@ -18,6 +18,7 @@ enum visit_state {
     VISIT_WAITS,   /* its order is being done */
     VISIT_ANSWERS, /* an answer is on its way to it */
     VISIT_FOLLOWS, /* it takes events as they come */
+    VISIT_CUT      /* it was cut off, which the library has yet to see */
 };
 
 struct web;
@@ -59,7 +60,7 @@ struct web {
     nanos said;                 /* and when anything was */
     const struct snapshot *now; /* NULL: none yet */
     double first_loss;          /* of a centre; NAN: none was scored yet */
-    struct visitor visitors[WEB_VISITORS];
+    struct visitor visitors[WEB_PLACES];
 };
 
 /* What /status is made of, once there is a snapshot. */

@@ -42,7 +42,7 @@ static int listen_on(const struct addrinfo *at)
         return -1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 &&
-        listen(fd, WEB_VISITORS) == 0)
+        listen(fd, SOMAXCONN) == 0)
         return fd;
     (void)close(fd);
     return -1;
@@ -193,7 +193,7 @@ static enum status start_daemon(struct web *web, struct why *why)
     web->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, &visit_request,
         web, MHD_OPTION_LISTEN_SOCKET, web->socket, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)WEB_VISITORS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (unsigned)WEB_PLACES, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)LONGEST_SILENCE, MHD_OPTION_NOTIFY_CONNECTION,
         &visit_connection, web, MHD_OPTION_NOTIFY_COMPLETED, &visit_completed,

@@ -4,7 +4,9 @@
  * loop puts into the feed (hub/page/feed.h); the loop never waits for it. Who
  * may ask what is hub/page/request.h. At most WEB_VISITORS connections are
  * served at a time; who has not said what it wants within WEB_PATIENCE, or does
- * not take what it is sent, is cut off. */
+ * not take what it is sent, is cut off, and before that the one that has been
+ * at it for longest where another one comes: so many of them keep nobody from
+ * asking. */
 #ifndef HUB_PAGE_WEB_H
 #define HUB_PAGE_WEB_H
 
@@ -22,7 +24,8 @@
 enum {
     WEB_PORT = 7540,
     WEB_VISITORS = 32,
-    WEB_BACKLOG_BYTES = 4 << 20 /* that a slow reader may lag behind */
+    WEB_PLACES = WEB_VISITORS + 16, /* with those that were just cut off */
+    WEB_BACKLOG_BYTES = 4 << 20     /* that a slow reader may lag behind */
 };
 #define WEB_PATIENCE (10 * SECOND)
 #define WEB_ANSWER_TIME (30 * SECOND) /* for taking an answer */

@@ -2,6 +2,7 @@
 not go on, answers too late, or grows."""
 
 import os
+import resource
 import socket
 import sys
 import time
@@ -28,10 +29,11 @@ def ask(request, patience=15):
     return answer
 
 
-def get(path="/healthz", headers=""):
+def get(path="/healthz", headers="", patience=15):
     return ask(
         f"GET {path} HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n"
-        f"{headers}\r\n".encode()
+        f"{headers}\r\n".encode(),
+        patience,
     )
 
 
@@ -137,6 +139,38 @@ check(f"{len(crowd)} connections: {descriptors()} descriptors", descriptors() < 
 for s in crowd:
     s.close()
 check("it answers once they are gone", answers_within(10))
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+half = []
+for _ in range(1000):
+    s = socket.socket()
+    s.setblocking(False)
+    s.connect_ex(("127.0.0.1", PORT))
+    half.append(s)
+
+
+def say_half():
+    """Requests that are never finished; how many of them are held."""
+    held = 0
+    for s in half:
+        try:
+            s.send(b"GET /healthz HTTP/1.1\r\nHost: ")
+            held += 1
+        except OSError:
+            pass
+    return held
+
+
+begun = time.monotonic()
+while time.monotonic() - begun < 3:
+    say_half()
+    time.sleep(0.1)
+check("half requests are held", say_half() >= 32)
+for path in ("/healthz", "/readyz", "/status"):
+    check(f"{path} beside 1000 half requests", code(get(path, patience=5)) == 200)
+check(f"{descriptors()} descriptors", descriptors() < 100)
+for s in half:
+    s.close()
 
 slow = [connect() for _ in range(40)]
 begun = time.monotonic()

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -206,6 +207,25 @@ static void connections_that_ask_nothing_keep_nobody_out_for_long(void)
     browser_close(&browser);
 }
 
+/* They are held, and never finished. */
+static void half_requests_keep_nobody_from_asking(void)
+{
+    enum { MANY = 3 * WEB_VISITORS };
+    int sockets[MANY];
+
+    browser_open(&browser, NULL);
+    for (int i = 0; i < MANY; i++) {
+        sockets[i] = browser_connect(&browser);
+        if (CHECK(sockets[i] >= 0))
+            (void)!send(sockets[i], "GET /", 5, MSG_NOSIGNAL);
+    }
+    CHECK_EQUAL(200, browser_get(&browser, "/healthz", ""));
+    for (int i = 0; i < MANY; i++)
+        if (sockets[i] >= 0)
+            (void)close(sockets[i]);
+    browser_close(&browser);
+}
+
 void add_hub_page_web_tests(CU_pSuite suite)
 {
     TEST(status_is_what_the_hub_has_told);
@@ -218,4 +238,5 @@ void add_hub_page_web_tests(CU_pSuite suite)
     TEST(a_browser_gets_a_cookie_for_the_token);
     TEST(a_taken_port_is_said_or_another_one_found);
     TEST(connections_that_ask_nothing_keep_nobody_out_for_long);
+    TEST(half_requests_keep_nobody_from_asking);
 }
