@@ -227,17 +227,31 @@ static enum MHD_Result send_session(const struct web *web,
     return queue(visitor, 204, "text/plain", response);
 }
 
+/* The body without the end of its line; false: it is more than a line. */
+static bool end_line(struct visitor *visitor)
+{
+    size_t length = visitor->length;
+
+    while (length && (visitor->body[length - 1] == '\n' ||
+                      visitor->body[length - 1] == '\r'))
+        length--;
+    visitor->body[length] = '\0';
+    return strcspn(visitor->body, "\r\n") == length;
+}
+
 /* The line is given to the hub, and the visitor waits for what comes of it. */
 static enum MHD_Result begin_order(struct web *web, struct visitor *visitor)
 {
     struct why why = {""};
     enum status status;
 
-    visitor->body[visitor->length] = '\0';
-    visitor->body[strcspn(visitor->body, "\r\n")] = '\0';
     visitor->ticket = web->next_ticket++;
-    status = web->config.order(web->config.owner, visitor->body,
-                               visitor->ticket, &why);
+    if (end_line(visitor))
+        status = web->config.order(web->config.owner, visitor->body,
+                                   visitor->ticket, &why);
+    else
+        status = because(&why, STATUS_USAGE,
+                         "an order is one line of text, without NUL bytes");
     if (status != STATUS_OK) {
         struct msg_answer refused = {.status = (uint32_t)status};
         struct answer answer;

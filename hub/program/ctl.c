@@ -219,7 +219,9 @@ static void client_read(struct ctl *ctl, struct client *client, struct net *net)
     }
     client->length += (size_t)count;
     end = memchr(client->line, '\n', client->length);
-    if (end) {
+    if (end && memchr(client->line, '\0', (size_t)(end - client->line))) {
+        refuse(client, STATUS_USAGE, "an order is text, without NUL bytes");
+    } else if (end) {
         *end = '\0';
         take_line(ctl, client, net);
     } else if (client->length == CTL_LINE_BYTES) {

@@ -97,6 +97,8 @@ static enum status read_words(int count, char *const *words, char *bytes,
     if (line.cut)
         return because(why, STATUS_USAGE, "ctl: an order has at most %d bytes",
                        CTL_LINE_BYTES - 1);
+    if (strchr(bytes, '\n'))
+        return because(why, STATUS_USAGE, "ctl: an order is one line of text");
     return ctl_read(bytes, &order, why);
 }
 

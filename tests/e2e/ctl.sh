@@ -51,6 +51,8 @@ refused 64 "there is no such command; there are status, checkpoint" banana
 refused 64 "which command?"
 refused 64 "which node?" drain
 refused 64 "--every" status --every 3
+refused 64 "one line" drain "n1
+stop"
 start help "$bin/starswitch-hub" ctl --help
 ends help 0 10
 said help "ctl COMMAND" || failed "--help does not tell of ctl"
@@ -131,7 +133,8 @@ silent = [client() for _ in range(20)]
 begin = time.monotonic()
 assert json.loads(ask(b"status\n"))["ok"]
 assert time.monotonic() - begin < 3, "others wait for who says nothing"
-for words in b"banana\n", b"\n", b"drain\n", b"status now\n", b"\xff\x00\n":
+for words in b"banana\n", b"\n", b"drain\n", b"status now\n", b"\xff\x00\n", \
+        b"unpin\0n1\n", b"unpin\0\n":
     said = json.loads(ask(words))
     assert not said["ok"] and said["code"] == 64 and said["text"], words
 assert json.loads(ask(b"pin " + b"x" * 200 + b"\n"))["code"] == 64

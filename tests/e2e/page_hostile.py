@@ -121,6 +121,17 @@ for what, request, wanted in [
 ]:
     answer = code(ask(request.encode()))
     check(f"{what}: {answer}", answer in wanted)
+for what, body in [
+    ("an order with a NUL byte", "unpin\0n1"),
+    ("a NUL byte at its end", "unpin\0"),
+    ("two orders", "unpin\nunpin"),
+]:
+    request = f"{stop}X-Starswitch: 1\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    check(f"{what} is refused", b'"code":64' in ask(request.encode()))
+# libmicrohttpd 0.9.75 says some of these twice, and closes.
+for length in ("x", "-1", "+4", "4x", "", "99999999999999999999999"):
+    answer = ask(f"{stop}X-Starswitch: 1\r\nContent-Length: {length}\r\n\r\nstop".encode())
+    check(f"a length of '{length}': {code(answer)}", code(answer) in (0, 400, 413))
 for junk in (b"\0" * 5000, b"\x16\x03\x01\x02" * 99, b"GET\r\n\r\n", b"\r\n" * 9999):
     with connect() as s:
         s.sendall(junk)
