@@ -5,6 +5,7 @@ page_frames.py BROWSER URL [PICTURES]
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -43,7 +44,8 @@ def main(program: str, url: str, pictures: str = "") -> None:
         for name, act in ACTS.items():
             times = sorted(browser.value(MEASURE % (act, FRAMES)))
             p50, p95 = (times[int(len(times) * part)] for part in (0.5, 0.95))
-            print(f"{name:32} p50 {p50:5.1f} ms, p95 {p95:5.1f} ms")
+            figures = {"p50_ms": round(p50, 1), "p95_ms": round(p95, 1)}
+            print(json.dumps({"bench": "page_frames", "act": name} | figures))
         if pictures:
             browser.value("for (const c of charts) c.view.all = true")
             browser.value(

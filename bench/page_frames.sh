@@ -1,7 +1,8 @@
 #!/bin/sh
 # How smooth the page is in a headless Chromium while somebody pans a curve and
-# drags the slider: 32 nodes, two simulated hours. Times between frames in ms,
-# p50 and p95; 60 frames a second are 16.7. PICTURES=FOLDER keeps pictures.
+# drags the slider: 32 nodes, two simulated hours. JSON lines: times between
+# frames in ms, p50 and p95; 60 a second are 16.7. PICTURES=FOLDER keeps
+# pictures.
 set -eu
 cd "$(dirname "$0")/.."
 bin=${STAR_BUILD:-build}
