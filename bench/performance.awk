@@ -17,7 +17,7 @@ function parse(line,    part, at) {
         at = index(part, "\":")
         names[++fields] = substr(part, 2, at - 2)
         part = substr(part, at + 2)
-        gsub(/"/, "", part)
+        gsub(/^ +|"/, "", part)
         field[names[fields]] = part
     }
 }
