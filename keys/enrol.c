@@ -115,7 +115,7 @@ static enum enrol_state read_answer(const struct msg *msg, struct why *why)
                                  msg->bye.farewell != FAREWELL_PORT))
         return ENROL_WAITS;
     explain(why, "%s", msg->bye.text);
-    return ENROL_REFUSED;
+    return msg->bye.farewell == FAREWELL_PORT ? ENROL_MISLED : ENROL_REFUSED;
 }
 
 static enum enrol_state look(struct enrol *enrol, const struct notice *notice,

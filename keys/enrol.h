@@ -22,13 +22,15 @@ struct enrol_plan {
 enum enrol_state {
     ENROL_WAITS,
     ENROL_DONE,
-    ENROL_REFUSED /* for good */
+    ENROL_REFUSED, /* for good */
+    ENROL_MISLED   /* the same: it was given the hub's second port */
 };
 
 /* UNAVAILABLE. */
 enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
                        struct why *why) MUST_CHECK;
-/* On one thread. Why not is in `why` once it is REFUSED. */
+/* On one thread. Why not is in `why` once it is REFUSED or
+ * MISLED. */
 enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why);
 /* What keeps it from the hub. */
 const struct net_trouble *enrol_trouble(const struct enrol *enrol);

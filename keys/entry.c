@@ -67,7 +67,7 @@ enum enrol_state entry_tick(struct entry *entry, struct net *net, nanos now,
     if (state == ENROL_DONE) {
         entry_tell(entry, NOTE_ENROLLED, "the hub knows this node's key now");
         net_connect(net);
-    } else if (state == ENROL_REFUSED) {
+    } else if (state != ENROL_WAITS) {
         entry_tell(entry, NOTE_REFUSED, why->text);
     }
     return state;

@@ -25,7 +25,7 @@ void entry_tell(const struct entry *entry, enum note_kind kind,
 
 /* On the network's thread, about ten times a second. Says what keeps it from
  * the hub, when that changes, and goes on enrolling, if it has to: connects
- * when that is DONE; REFUSED once, for good. */
+ * when that is DONE; REFUSED or MISLED once, for good. */
 enum enrol_state entry_tick(struct entry *entry, struct net *net, nanos now,
                             struct why *why);
 /* What keeps it from the hub now. */

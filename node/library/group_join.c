@@ -48,9 +48,10 @@ static void say_note(void *self, nanos now, const struct note *note)
 }
 
 /* All that is asked of the group gets this answer. */
-static void refused(struct star_group *group, const struct why *why)
+static void refused(struct star_group *group, enum farewell farewell,
+                    const struct why *why)
 {
-    struct msg bye = {.kind = MSG_BYE, .bye.farewell = FAREWELL_KEY};
+    struct msg bye = {.kind = MSG_BYE, .bye.farewell = farewell};
 
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%.*s",
                    (int)sizeof bye.bye.text - 1, why->text);
@@ -61,10 +62,13 @@ static bool tick(void *self, nanos now)
 {
     struct star_group *group = self;
     struct why why = {""};
+    enum enrol_state state =
+        entry_tick(&group->shell.entry, group->shell.net, now, &why);
 
-    if (entry_tick(&group->shell.entry, group->shell.net, now, &why) ==
-        ENROL_REFUSED)
-        refused(group, &why);
+    if (state == ENROL_REFUSED)
+        refused(group, FAREWELL_KEY, &why);
+    else if (state == ENROL_MISLED)
+        refused(group, FAREWELL_PORT, &why);
     return true;
 }
 

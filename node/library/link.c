@@ -74,13 +74,14 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
 }
 
 /* The hub will not have this node: nothing more comes of it. */
-static void refused(struct star_link *link, const char *text)
+static void refused(struct star_link *link, enum farewell farewell,
+                    const char *text)
 {
     struct msg msg = {.kind = MSG_LOCAL_BYE};
 
     msg.local_bye.refused = 1;
     msg.local_bye.final = 1;
-    msg.local_bye.farewell = FAREWELL_KEY;
+    msg.local_bye.farewell = farewell;
     (void)snprintf(msg.local_bye.text, sizeof msg.local_bye.text, "%s", text);
     local(link, &msg, NULL);
 }
@@ -89,10 +90,13 @@ static bool tick(void *self, nanos now)
 {
     struct star_link *link = self;
     struct why why = {""};
+    enum enrol_state state =
+        entry_tick(&link->shell.entry, link->shell.net, now, &why);
 
-    if (entry_tick(&link->shell.entry, link->shell.net, now, &why) ==
-        ENROL_REFUSED)
-        refused(link, why.text);
+    if (state == ENROL_REFUSED)
+        refused(link, FAREWELL_KEY, why.text);
+    else if (state == ENROL_MISLED)
+        refused(link, FAREWELL_PORT, why.text);
     (void)pthread_mutex_lock(&link->shell.lock);
     link->trouble = *entry_trouble(&link->shell.entry, link->shell.net);
     (void)pthread_mutex_unlock(&link->shell.lock);

@@ -245,6 +245,12 @@ doctor new_second 78 --key-file "$here/keys/invitation" --name pc1
 finds new_second bad port "that is the hub's second port: give :7551"
 port=7551
 [ ! -e "$here/config/starswitch" ] || failed "doctor has made a key"
+port=7552
+node misled --key-file "$here/keys/invitation" --iterations 1M
+ends misled 78
+said misled "that is the hub's second port: give :7551" ||
+    failed "a node is not told which port is the hub's first"
+port=7551
 node pc1 --key-file "$here/keys/invitation" --iterations 300
 ends pc1 0 60
 doctor enrolled 0 --key-file "$here/keys/invitation" --name pc1
