@@ -42,7 +42,7 @@ if [ -z "$root" ]; then
     done <"$root.steps"
     rm -f "$root.steps" "$root.log"
     code=0
-    timeout -k 10 300 unshare --net --mount --pid --fork --kill-child \
+    timeout -k 10 400 unshare --net --mount --pid --uts --fork --kill-child \
         "$0" "$packages" "$root" || code=$?
     exit $code
 fi
@@ -88,21 +88,35 @@ send TERM node
 ends node 0 30
 echo "SIGTERM saves and ends hub and node within 30 s"
 
-# ---- the same as Kubernetes runs it: arguments and probes of the manifest ----
+# ---- the same as Kubernetes runs it: arguments and probes of manifests ----
 
-of_manifest() { # KIND PATH: words for a shell, of a container
+# of_manifest FILE args|env|readinessProbe N: words for a shell, of the
+# container that has the Nth; of a probe its command, of the environment what
+# is told.
+of_manifest() {
     python3 - "$@" <<'END'
 import shlex, sys, yaml
-for each in yaml.safe_load_all(open("packaging/kubernetes/starswitch.yaml")):
-    if each["kind"] == sys.argv[1]:
-        found = each["spec"]["template"]["spec"]["containers"][0]
-        for name in sys.argv[2].split("."):
-            found = found[name]
-        print(shlex.join(found))
+
+def objects(thing):
+    if isinstance(thing, dict):
+        yield thing
+        thing = list(thing.values())
+    for each in thing if isinstance(thing, list) else []:
+        yield from objects(each)
+
+file, name, number = sys.argv[1:]
+every = [each[name] for part in yaml.safe_load_all(open(file))
+         for each in objects(part)
+         if name in each and (name == "args" or "image" in each)]
+found = every[int(number)]
+if name == "env":
+    found = [each["name"] + "=" + each["value"] for each in found
+             if "value" in each]
+print(shlex.join(found["exec"]["command"] if "exec" in found else found))
 END
 }
-probe() { # NAME: it is content
-    eval "set -- $(of_manifest StatefulSet "$1.exec.command")"
+probe() { # FILE NAME: it is content
+    eval "set -- $(of_manifest "$1" "$2" 0)"
     chroot "$root" "$@" 2>/dev/null
 }
 
@@ -112,26 +126,90 @@ python3 -c 'import yaml' 2>/dev/null || skip "the manifest needs python3-yaml"
 ip link add pod type veth peer name other
 ip address add 10.99.0.1/24 dev pod
 ip link set pod up && ip link set other up
-echo "10.99.0.1 starswitch-hub" >>"$root/etc/hosts"
 cp -rL "$pictures" "$root/data"
 
+kept=$root/var/lib/starswitch
+at=packaging/kubernetes/starswitch.yaml
+echo "10.99.0.1 starswitch-hub" >>"$root/etc/hosts"
 for name in startup readiness liveness; do
-    ! probe "${name}Probe" || failed "$name is content without a hub"
+    ! probe $at "${name}Probe" || failed "$name is content without a hub"
 done
 # shellcheck disable=SC2046
-run pod $(of_manifest StatefulSet args)
+run pod $(of_manifest $at args 0)
 for name in startup readiness liveness; do
-    until_ 20 "the probe of $name" probe "${name}Probe"
+    until_ 20 "the probe of $name" probe $at "${name}Probe"
 done
-install -D -m 440 -g "${user#*:}" \
-    "$root/var/lib/starswitch/run/keys/invitation" \
+install -D -m 440 -g "${user#*:}" "$kept/run/keys/invitation" \
     "$root/run/starswitch/starswitch-node.key"
 within="CREDENTIALS_DIRECTORY=/run/starswitch"
 # shellcheck disable=SC2046
-run job $(of_manifest Job args)
+run job $(of_manifest $at args 1)
 goes_on 60 job
 send TERM job
 ends job 0 60
 send TERM pod
 ends pod 0 120
 echo "the manifest's hub and node: probes answer, the node is let in, both end"
+
+# ---- and as its engines do: hub and node of each example ----
+
+# pod NAME FILE N VARIABLE=VALUE...: a process of the Nth command, in a pod.
+pod() {
+    local name=$1 words
+    words=$(of_manifest "$2" args "$3")
+    shift 3
+    within="$*"
+    # shellcheck disable=SC2086
+    run "$name" $words
+}
+# star NAME: of which both are there, named NAME-hub and NAME-node.
+star() {
+    goes_on 60 "$1-node"
+    is_over "$1-node" || send TERM "$1-node" # its goal is reached, it may be
+    ends "$1-node" 0 60
+    is_over "$1-hub" || send TERM "$1-hub"
+    ends "$1-hub" 0 120
+    rm -rf "${kept:?}"/*
+    echo "$1: hub and node train, and end when they are told to"
+}
+hosts() { # NAME...: of pods, which are all here
+    for name; do
+        echo "10.99.0.1 $name ${name%%.*}" >>"$root/etc/hosts"
+    done
+}
+
+rm -rf "${kept:?}"/*
+at=examples/launch/jobset.yaml
+hosts starswitch-hub-0-0.starswitch
+pod jobset-hub $at 0
+until_ 20 "the hub is ready" probe $at readinessProbe
+# shellcheck disable=SC2046
+pod jobset-node $at 1 JOB_COMPLETION_INDEX=0 $(of_manifest $at env 0) \
+    STARSWITCH_HUB=starswitch-hub-0-0.starswitch # its pod's annotation
+star jobset
+
+at=examples/launch/leaderworkerset.yaml
+hosts starswitch-0.starswitch.default
+for name in 0:hub 1:node; do
+    pod "leaderworkerset-${name#*:}" $at 0 LWS_WORKER_INDEX=${name%:*} \
+        LWS_GROUP_SIZE=5 LWS_LEADER_ADDRESS=starswitch-0.starswitch.default
+done
+star leaderworkerset
+
+at=examples/launch/pytorchjob.yaml
+hosts starswitch-master-0
+for name in 0:hub 1:node; do
+    pod "pytorchjob-${name#*:}" $at ${name%:*} RANK=${name%:*} WORLD_SIZE=5 \
+        MASTER_ADDR=starswitch-master-0 MASTER_PORT=23456
+done
+star pytorchjob
+
+# A pod knows itself by its name.
+at=examples/launch/trainjob.yaml
+hosts starswitch-node-0-0.starswitch starswitch-node-0-1.starswitch
+for name in 0:hub 1:node; do
+    hostname starswitch-node-0-${name%:*}
+    pod "trainjob-${name#*:}" $at 0 JOB_COMPLETION_INDEX=${name%:*}
+    until_ 20 "it knows itself" said "trainjob-${name#*:}" JOB_COMPLETION_INDEX
+done
+star trainjob
