@@ -8,11 +8,6 @@ cd "$(dirname "$0")/../.."
 export XDG_CONFIG_HOME="$here/config" PYTHONDONTWRITEBYTECODE=1
 page=127.0.0.1:$((port + 2))
 
-no_secret() { # processes | files FOLDER
-    python3 tests/e2e/find_secrets.py "$here/secrets" "$@" >"$here/found.out" ||
-        failed "a secret: $(cat "$here/found.out")"
-    echo "$1: $(cat "$here/found.out")"
-}
 # Of the page, as one who has the token; of events there is no end.
 ask() { # PATH
     python3 - "http://$page/$1" "$token" >>"$here/answers.out" <<'END'
@@ -114,5 +109,6 @@ find "$here" -type f | grep -E '\.key_secret$|/invitation$' |
     done
 # A key, or a place for one, in what makes images, units and objects.
 ! grep -rnE '\bE[A-Za-z0-9_-]{86}\b|secret-key *=|STARSWITCH_KEY *[=:]' \
-    packaging >"$here/shipped.out" || failed "packaging/ holds a key"
-echo "packaging: no key"
+    packaging examples/launch >"$here/shipped.out" ||
+    failed "what is shipped holds a key"
+echo "packaging, examples/launch: no key"

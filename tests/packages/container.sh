@@ -14,6 +14,9 @@ skip() {
     exit 0
 }
 
+# A key for nodes, or a secret key in its file.
+a_key='\bE[A-Za-z0-9_-]{86}\b|secret-key = "[^"%]{40}"'
+
 # The rest of the lines of a word.
 lines() { sed -n "s/^$1 //p" $steps; }
 list() { lines "$1" | tr -d '[],"'; } # of JSON strings without spaces
@@ -34,13 +37,21 @@ if [ -z "$root" ]; then
         skip "no mirror is reached"
     lines RUN >"$root.steps"
     while read -r step; do
+        touch "$root.before"
         chroot "$root" sh -ec "$step" >"$root.log" 2>&1 </dev/null || {
             tail "$root.log"
             echo "FAILED: $step"
             exit 1
         }
+        # What is a layer holds no key.
+        ! find "$root" -xdev -type f -newer "$root.before" -exec \
+            grep -alE "$a_key" {} + | grep . || {
+            echo "FAILED: a key is in the layer of: $step"
+            exit 1
+        }
     done <"$root.steps"
-    rm -f "$root.steps" "$root.log"
+    rm -f "$root.steps" "$root.log" "$root.before"
+    echo "the image's steps: done, no key in any layer"
     code=0
     timeout -k 10 400 unshare --net --mount --pid --uts --fork --kill-child \
         "$0" "$packages" "$root" || code=$?
@@ -165,10 +176,16 @@ pod() {
 # star NAME: of which both are there, named NAME-hub and NAME-node.
 star() {
     goes_on 60 "$1-node"
+    find "$kept" -name '*.key_secret' -exec \
+        sed -n 's/.*secret-key = "\(.*\)"/\1/p' {} + >"$here/secrets"
+    [ "$(wc -l <"$here/secrets")" = 3 ] || failed "not the secrets there are"
+    cat "$kept/run/keys/invitation" >>"$here/secrets"
+    no_secret processes
     is_over "$1-node" || send TERM "$1-node" # its goal is reached, it may be
     ends "$1-node" 0 60
     is_over "$1-hub" || send TERM "$1-hub"
     ends "$1-hub" 0 120
+    no_secret files "$here" "$kept" "$root/tmp" "$root/var/log" "$root/var/tmp"
     rm -rf "${kept:?}"/*
     echo "$1: hub and node train, and end when they are told to"
 }
