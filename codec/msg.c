@@ -281,17 +281,33 @@ static const struct type types[] = {
     [FIELD_TEXT] = {pack_text, read_text},
 };
 
+/* How many fields are said: optional ones that are 0 are not, at the end. */
+static unsigned fields_said(const struct msg_info *info, const struct msg *msg)
+{
+    unsigned count = info->field_count;
+
+    for (; count && info->fields[count - 1].optional; count--) {
+        const struct msg_field *field = &info->fields[count - 1];
+
+        assert(field->type == FIELD_I64);
+        if (*(const int64_t *)((const char *)msg + field->offset) != 0)
+            break;
+    }
+    return count;
+}
+
 size_t msg_encode(const struct msg *msg, unsigned char bytes[MSG_MAX_BYTES])
 {
     const struct msg_info *info = msg_info(msg->kind);
+    const unsigned count = fields_said(info, msg);
     struct writer writer = {bytes, 0};
     msgpack_packer packer;
 
     assert(info->channel != CHANNEL_LOCAL);
     msgpack_packer_init(&packer, &writer, write_bytes);
-    (void)msgpack_pack_array(&packer, 1 + (size_t)info->field_count);
+    (void)msgpack_pack_array(&packer, 1 + (size_t)count);
     (void)msgpack_pack_uint32(&packer, msg->kind);
-    for (unsigned i = 0; i < info->field_count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const struct msg_field *field = &info->fields[i];
 
         types[field->type].pack(&packer, field,
@@ -367,6 +383,11 @@ bool protocol_fits(const struct msg_hello *hello)
 {
     return hello->protocol_min <= PROTOCOL_MAX &&
            hello->protocol_max >= PROTOCOL_MIN;
+}
+
+uint32_t protocol_common(uint32_t peer_max)
+{
+    return peer_max < PROTOCOL_MAX ? peer_max : PROTOCOL_MAX;
 }
 
 enum status msg_decode(const unsigned char *bytes, size_t size, struct msg *msg)

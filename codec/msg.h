@@ -15,7 +15,11 @@
 #include "core/status.h"
 #include "core/words.h"
 
-enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 3 };
+/* Both are spoken: a release talks to the one before it (docs/protocol.md,
+ * Versions). */
+enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 4 };
+/* The first that has LOG, the optional fields of PING, and the codec sparse. */
+enum { PROTOCOL_TOLD = 4 };
 /* Fields of a HELLO that every protocol begins with, and that its kind is 0. */
 enum { HELLO_VERSIONS = 2 };
 /* In the place of a limit: the field is optional. */
@@ -106,6 +110,8 @@ size_t msg_encode(const struct msg *msg, unsigned char bytes[MSG_MAX_BYTES]);
 
 /* Whether its sender speaks a protocol that we do. */
 bool protocol_fits(const struct msg_hello *hello);
+/* The newest that we and a peer speak that fits. */
+uint32_t protocol_common(uint32_t peer_max);
 
 /* Reads a header frame from a hostile peer, allocating nothing. MALFORMED for
  * anything that is not exactly one well-formed message of a channel other than

@@ -323,7 +323,7 @@ static void send_joined(struct coordinator *coordinator,
 {
     struct msg msg = {.kind = MSG_JOINED};
 
-    msg.joined.protocol = PROTOCOL_MAX;
+    msg.joined.protocol = member->protocol;
     msg.joined.run = coordinator->config.run;
     msg.joined.session = member->session;
     msg.joined.part_bytes = coordinator->config.segment_bytes;
@@ -354,6 +354,7 @@ static void identify(struct coordinator *coordinator, struct member *member,
     member->high = join->node_high;
     member->low = join->node_low;
     member->incarnation = join->incarnation;
+    member->protocol = protocol_common(join->protocol_max);
     member->key = admission->key;
     member->session = ++coordinator->group.next_session;
     member->control = admission->peer;

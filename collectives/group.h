@@ -21,8 +21,9 @@ struct member {
     enum member_state state;
     uint64_t high, low; /* its id */
     uint64_t incarnation;
-    uint64_t since; /* the epoch in which it became a member */
-    uint64_t key;   /* as event.key; KEY_NONE: no keys */
+    uint32_t protocol; /* that is spoken with it */
+    uint64_t since;    /* the epoch in which it became a member */
+    uint64_t key;      /* as event.key; KEY_NONE: no keys */
     char name[COORDINATOR_NAME_BYTES]; /* without control characters */
 
     uint64_t session;          /* of its connections; 0: not connected */

@@ -120,6 +120,14 @@ static enum status look_at_hello(struct hub *hub, const struct msg_hello *hello,
                        "this hub speaks version %d of the protocol, the node "
                        "version %u: install the same release on both",
                        PROTOCOL_MAX, hello->protocol_max);
+    if (hello->protocol_max < PROTOCOL_TOLD &&
+        (hub->config.codec_up == CODEC_SPARSE ||
+         hub->config.codec_down == CODEC_SPARSE))
+        return because(why, STATUS_VERSION,
+                       "the codec sparse is of version %d of the protocol, the "
+                       "node speaks version %u: install the same release on "
+                       "both",
+                       PROTOCOL_TOLD, hello->protocol_max);
     if (hello->schema != schema_hash(text, payload->size))
         return because(why, STATUS_MALFORMED,
                        "the hash that HELLO tells is not that of its schema");
@@ -167,6 +175,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->finished = member->takes = false;
     member->drained &= same;
     member->incarnation = hello->incarnation;
+    member->protocol = protocol_common(hello->protocol_max);
     member->lineage = hello->lineage;
     member->base_version = hello->base_version;
     member->run = hello->run;

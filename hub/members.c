@@ -196,7 +196,7 @@ void member_welcome(struct hub *hub, struct member *member)
     struct msg msg = {.kind = MSG_WELCOME};
 
     member_follows(hub, member);
-    msg.welcome.protocol = PROTOCOL_MAX;
+    msg.welcome.protocol = member->protocol;
     msg.welcome.run = config->run;
     msg.welcome.epoch = hub->roll.epoch;
     msg.welcome.session = member->session;

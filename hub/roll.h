@@ -104,7 +104,8 @@ struct member {
     bool arrived;  /* it has taken part in rounds */
     bool finished; /* its last offer is done, or it never comes */
     uint64_t uuid_high, uuid_low, incarnation, session, lineage;
-    uint64_t key; /* whose the node is, as event.key; KEY_NONE: nobody's */
+    uint32_t protocol; /* that is spoken with it */
+    uint64_t key;      /* whose the node is, as event.key; KEY_NONE: nobody's */
     char name[NODE_NAME_BYTES]; /* nobody else has it */
     peer_id control, bulk;
     enum start start;

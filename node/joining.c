@@ -337,11 +337,13 @@ static void ping(struct node *node)
     msg.ping.results = node->progress.results;
     msg.ping.taken = node->progress.taken;
     msg.ping.exchanging = node->progress.exchanging;
-    msg.ping.compute = node->progress.compute;
-    msg.ping.net_wait = node->progress.net_wait;
-    msg.ping.data_wait = node->progress.data_wait;
-    msg.ping.optimizer = node->progress.optimizer;
-    msg.ping.idle = node->progress.idle;
+    if (node->welcome.protocol >= PROTOCOL_TOLD) {
+        msg.ping.compute = node->progress.compute;
+        msg.ping.net_wait = node->progress.net_wait;
+        msg.ping.data_wait = node->progress.data_wait;
+        msg.ping.optimizer = node->progress.optimizer;
+        msg.ping.idle = node->progress.idle;
+    }
     node_to_hub(node, &msg, NULL);
 }
 

@@ -8,6 +8,8 @@ static void send_lines(struct node *node)
 {
     struct node_log *log = &node->log;
 
+    if (node->hub == HUB_MEMBER && node->welcome.protocol < PROTOCOL_TOLD)
+        log->count = 0; /* an older hub keeps no lines */
     while (node->hub == HUB_MEMBER && log->count && log->sent < LOG_AT_ONCE) {
         struct msg msg = {.kind = MSG_LOG};
 

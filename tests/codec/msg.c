@@ -70,16 +70,21 @@ static bool (*const same[])(const msgpack_object *object, const void *value) = {
 
 static bool same_array(const msgpack_object *array, const struct msg *msg)
 {
+    static const msgpack_object none = {.type =
+                                            MSGPACK_OBJECT_POSITIVE_INTEGER};
     const struct msg_info *info = msg_info(msg->kind);
 
     if (array->type != MSGPACK_OBJECT_ARRAY ||
-        array->via.array.size != 1 + info->field_count ||
+        array->via.array.size > 1 + info->field_count ||
         array->via.array.ptr[0].via.u64 != msg->kind)
         return false;
     for (unsigned i = 0; i < info->field_count; i++) {
         const struct msg_field *field = &info->fields[i];
 
-        if (!same[field->type](&array->via.array.ptr[1 + i],
+        bool missing = 1 + i >= array->via.array.size;
+
+        if ((missing && !field->optional) ||
+            !same[field->type](missing ? &none : &array->via.array.ptr[1 + i],
                                (const char *)msg + field->offset))
             return false;
     }
@@ -107,6 +112,29 @@ static void msgpack_c_reads_the_same_from_our_bytes(void)
             if (!CHECK(equal))
                 return;
         }
+}
+
+static void optional_fields_that_are_zero_are_left_out_at_the_end(void)
+{
+    const unsigned char fields = (unsigned char)msg_info(MSG_PING)->field_count;
+    unsigned char bytes[MSG_MAX_BYTES];
+    struct msg msg = {.kind = MSG_PING}, back;
+
+    for (unsigned i = 0; i < 3; i++) {
+        size_t size;
+
+        msg.ping.net_wait = i == 1 ? 7 : 0; /* the second of five */
+        msg.ping.idle = i == 2 ? 7 : 0;     /* the last */
+        size = msg_encode(&msg, bytes);
+        /* A fixarray, or an array16, whose length is behind it. */
+        CHECK_EQUAL(1 + fields -
+                        (i == 0   ? 5
+                         : i == 1 ? 3
+                                  : 0),
+                    bytes[0] == 0xdc ? bytes[2] : bytes[0] & 15);
+        CHECK_OK(msg_decode(bytes, size, &back));
+        CHECK(memcmp(&msg, &back, sizeof msg) == 0);
+    }
 }
 
 static struct msg through_the_wire(const struct msg *msg)
@@ -267,6 +295,7 @@ void add_codec_msg_tests(CU_pSuite suite)
 {
     TEST(every_message_comes_back_as_it_was);
     TEST(msgpack_c_reads_the_same_from_our_bytes);
+    TEST(optional_fields_that_are_zero_are_left_out_at_the_end);
     TEST(a_number_that_is_not_finite_travels_as_no_score);
     TEST(a_negative_time_travels_as_zero);
     TEST(a_text_without_an_end_is_cut);

@@ -19,7 +19,7 @@ def skew(data, version, keep):
             data[at] == 1
             and (head == 3 or data[at + 2] & 0xF0 == 0x90)
             and data[kind] == 0
-            and data[kind + 1] == data[kind + 2] < 0x80
+            and 0 < data[kind + 1] <= data[kind + 2] < 0x80
         ):
             end = at + 2 + data[at + 1]
             body = data[at + 2 : kind + 1] + bytes([version] * 2)

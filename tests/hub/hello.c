@@ -38,6 +38,39 @@ static void another_protocol_version_is_refused(void)
     hub_fixture_destroy(&f);
 }
 
+static void a_node_of_the_former_protocol_is_spoken_to_in_it(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a = fake_node_new(f, "a");
+
+    hub_fixture_open(f);
+    a.hello.protocol_min = a.hello.protocol_max = PROTOCOL_MIN;
+    fake_node_hello(f, &a);
+    CHECK_EQUAL(PROTOCOL_MIN,
+                fake_node_heard(f, &a, MSG_WELCOME)->welcome.protocol);
+    hand_forget(&f->hand);
+    a = fake_node_new(f, "b");
+    a.hello.protocol_max = PROTOCOL_MAX + 1;
+    fake_node_hello(f, &a);
+    CHECK_EQUAL(PROTOCOL_MAX,
+                fake_node_heard(f, &a, MSG_WELCOME)->welcome.protocol);
+    hub_fixture_destroy(&f);
+}
+
+static void a_node_without_the_run_s_codec_is_refused(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a = fake_node_new(f, "a");
+
+    f->config.codec_up = CODEC_SPARSE;
+    hub_fixture_open(f);
+    a.hello.protocol_min = a.hello.protocol_max = PROTOCOL_TOLD - 1;
+    fake_node_hello(f, &a);
+    CHECK_EQUAL(FAREWELL_VERSION, fake_node_farewell(f, &a));
+    CHECK_CONTAINS("codec sparse", fake_node_heard(f, &a, MSG_BYE)->bye.text);
+    hub_fixture_destroy(&f);
+}
+
 /* The run would have the model that came of damage, or of a lie. */
 static void a_schema_of_another_hash_is_refused(void)
 {
@@ -285,6 +318,8 @@ void add_hub_hello_tests(CU_pSuite suite)
     TEST(no_session_has_the_number_of_one_before_a_restart);
     TEST(a_hello_is_answered_with_the_settings);
     TEST(another_protocol_version_is_refused);
+    TEST(a_node_of_the_former_protocol_is_spoken_to_in_it);
+    TEST(a_node_without_the_run_s_codec_is_refused);
     TEST(a_schema_of_another_hash_is_refused);
     TEST(another_model_is_refused_by_its_first_tensor);
     TEST(an_older_incarnation_is_refused_while_a_newer_is_here);
