@@ -237,8 +237,8 @@ def launch(plan: Plan) -> int:
             env = {**os.environ, **settings}
             star.start(name, words, env, own=False, said=encoded(said))
         return _follow(star, plan.names)
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+    except KeyboardInterrupt as asked:  # by Ctrl-C, which says no number
+        return int(asked.args[0]) if asked.args else 128 + signal.SIGINT
     finally:
         star.close()
 

@@ -94,7 +94,8 @@ def test_ssh_brings_the_key_and_no_command_line_has_it(
     until(lambda: not [one for one in left.glob("*/key") if one.exists()])
 
 
-def test_ctrl_c_is_heard_by_all(tmp_path: Path, ssh: str) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_its_end_is_heard_by_all(tmp_path: Path, ssh: str, sign: int) -> None:
     process = start(
         tmp_path,
         *("--hosts", "localhost", "--ssh", ssh, "--listen", "127.0.0.1:7541"),
@@ -103,11 +104,11 @@ def test_ctrl_c_is_heard_by_all(tmp_path: Path, ssh: str) -> None:
     log = tmp_path / "logs" / "localhost.log"
     try:
         until(lambda: log.exists() and "here is" in log.read_text(), 60)
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, sign)
         process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 128 + signal.SIGINT
+    assert process.returncode == 128 + sign
     assert "KeyboardInterrupt" in log.read_text()
     hub = (tmp_path / "logs" / "hub.log").read_text()
     assert "node_left localhost" in hub, hub
