@@ -173,6 +173,10 @@ deb-check: deb ## install, use, upgrade, purge them in a bare Debian
 	@tests/packages/debian.sh $(BUILD)/deb
 container-check: deb-check ## the image and the manifests, in a bare Debian
 	@tests/packages/container.sh $(BUILD)/deb
+wheel-check: ## pip install of the wheel and its demo, in a bare Debian
+	@rm -f $(BUILD)/pip/*.whl
+	@python3 -m pip -q wheel --no-deps -w $(BUILD)/pip ./python
+	@tests/packages/wheel.sh $(BUILD)/pip
 
 deps: ## install what building needs from Debian's packages
 	@tools/install build
@@ -381,8 +385,8 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all attack deb deb-check container-check examples install uninstall \
-	deps demo demo-python \
+.PHONY: all attack deb deb-check container-check wheel-check examples install \
+	uninstall deps demo demo-python \
 	check check-c check-slow test python-check python-step python-venv \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
