@@ -45,8 +45,22 @@ double norm_history_in(const struct hub *hub, uint32_t series)
     return middle;
 }
 
+/* Nobody else is here, or has been in this life or a former one. */
+static bool is_alone(const struct hub *hub, const struct round *round,
+                     uint32_t series)
+{
+    unsigned merged = 0;
+
+    EACH_MEMBER(hub, member)
+        merged += member->norms != NULL;
+    return round->live < 2 && merged < 2 &&
+           !(series < NORM_SERIES && hub->rounds.former_norms[series] > 0);
+}
+
 double norm_history_median(const struct hub *hub, const struct round *round)
 {
+    if (is_alone(hub, round, series_of(round)))
+        return 0;
     return norm_history_in(hub, series_of(round));
 }
 

@@ -10,7 +10,10 @@
  * Lengths are of k iterations: those of a former, smaller k count for as much
  * more as k has grown, and an offer of less than half of k, such as the first
  * one after a run is founded, is no measure. By what it is, the next one would
- * be clipped, and what the node has learnt be lost. */
+ * be clipped, and what the node has learnt be lost.
+ *
+ * A run of one node is not measured: it has nobody to be protected from, and
+ * its updates grow as the learning rate does. */
 #ifndef HUB_NORM_HISTORY_H
 #define HUB_NORM_HISTORY_H
 
@@ -30,7 +33,7 @@ struct norm_history {
     unsigned count;             /* that there were, ever */
 };
 
-/* 0: not known. */
+/* 0: not known, or the run is of one node. */
 double norm_history_median(const struct hub *hub, const struct round *round);
 /* The round is over. */
 void norm_history_learn(struct hub *hub, const struct round *round);

@@ -21,7 +21,8 @@
  * It needs one pass over the data only; it believes the norms that nodes state,
  * and what comes and is larger is not merged. An offer whose norm is no number
  * counts for nothing. Of fewer than three there is no telling who is long: they
- * are measured by what has been merged lately, and their samples are believed.
+ * are measured by what has been merged lately, and their samples are believed;
+ * one that is alone in its run is not measured.
  * Norms of 0 measure nothing. In the last round some give what they have done
  * in one iteration and others what they had under way: none is shortened to
  * less than it might have given in as many rounds, and none's pull is taken for

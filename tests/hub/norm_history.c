@@ -42,16 +42,39 @@ static struct hub_fixture *hub_fixture_of(const char *preset)
     return f;
 }
 
-static void one_alone_may_offer_twice_what_it_usually_does(void)
+/* Node a, which founds, beside another one that has nothing to offer: what a
+ * offers counts for half. */
+static struct fake_node one_of_two(struct hub_fixture *f)
+{
+    struct fake_node a = fake_node_alone(f);
+
+    (void)fake_node_comes(f, "b");
+    return a;
+}
+
+static void one_of_two_may_offer_twice_what_it_usually_does(void)
+{
+    struct hub_fixture *f = hub_fixture_of("async");
+    struct fake_node a = one_of_two(f);
+
+    CHECK_NEAR(51, gives(f, &a, 1, 100), 0); /* nothing is known */
+    for (uint64_t i = 2; i <= UINT64_C(2) * NORMS_KEPT; i++)
+        (void)gives(f, &a, i, 1);
+    CHECK_NEAR(59.5, gives(f, &a, 100, 2), 1e-4);
+    CHECK_NEAR(60.5, gives(f, &a, 101, 1e6), 1e-4);
+    hub_fixture_destroy(&f);
+}
+
+/* As with a warm-up, the i-th is i^2 times as long as the first. */
+static void the_updates_of_one_alone_may_grow(void)
 {
     struct hub_fixture *f = hub_fixture_of("async");
     struct fake_node a = fake_node_alone(f);
+    double centre = 0;
 
-    CHECK_NEAR(101, gives(f, &a, 1, 100), 0); /* nothing is known */
-    for (uint64_t i = 2; i <= UINT64_C(2) * NORMS_KEPT; i++)
-        (void)gives(f, &a, i, 1);
-    CHECK_NEAR(118, gives(f, &a, 100, 2), 1e-4);
-    CHECK_NEAR(120, gives(f, &a, 101, 1e6), 1e-4);
+    for (uint64_t i = 1; i <= 4; i++)
+        centre = gives(f, &a, i, (double)(i * i));
+    CHECK_NEAR(1 + 1 + 4 + 9 + 16, centre, 1e-5);
     hub_fixture_destroy(&f);
 }
 
@@ -63,12 +86,12 @@ static void a_short_first_offer_is_no_measure(void)
     struct fake_node a;
 
     f->config.every = 20;
-    a = fake_node_alone(f);
-    CHECK_NEAR(1.7, gives_at(f, &a, 1, 7, 0.7), 1e-6);
-    CHECK_NEAR(3.7, gives_at(f, &a, 2, 27, 2), 1e-6);
-    CHECK_NEAR(5.7, gives_at(f, &a, 3, 47, 2), 1e-6);
+    a = one_of_two(f);
+    CHECK_NEAR(1.35, gives_at(f, &a, 1, 7, 0.7), 1e-6);
+    CHECK_NEAR(2.35, gives_at(f, &a, 2, 27, 2), 1e-6);
+    CHECK_NEAR(3.35, gives_at(f, &a, 3, 47, 2), 1e-6);
     /* of what is whole, there is a measure */
-    CHECK_NEAR(9.7, gives_at(f, &a, 4, 67, 1e6), 1e-4);
+    CHECK_NEAR(5.35, gives_at(f, &a, 4, 67, 1e6), 1e-4);
     hub_fixture_destroy(&f);
 }
 
@@ -79,12 +102,12 @@ static void what_is_usual_grows_with_k(void)
     struct fake_node a;
 
     f->config.every = 2;
-    a = fake_node_alone(f);
+    a = one_of_two(f);
     for (uint64_t i = 1; i <= NORMS_KEPT; i++)
         (void)gives_at(f, &a, i, 2 * i, 0.2);
     f->hub->adapt.every = 20;
-    CHECK_NEAR(2.6 + 2, gives_at(f, &a, 20, 36, 2), 1e-6);
-    CHECK_NEAR(4.6 + 4, gives_at(f, &a, 21, 56, 1e6), 1e-4);
+    CHECK_NEAR(1.8 + 1, gives_at(f, &a, 20, 36, 2), 1e-6);
+    CHECK_NEAR(2.8 + 2, gives_at(f, &a, 21, 56, 1e6), 1e-4);
     hub_fixture_destroy(&f);
 }
 
@@ -113,7 +136,7 @@ static void fragments_are_measured_apart(void)
     double first;
 
     f->config.fragments = 2;
-    a = fake_node_alone(f);
+    a = one_of_two(f);
     for (uint64_t i = 1; i <= 4; i++) {
         struct msg_offer offer = {.exchange = i,
                                   .fragment = (uint32_t)(i % 2),
@@ -133,13 +156,14 @@ static void fragments_are_measured_apart(void)
         first = fake_node_result(f, &a, i, i % 2);
         fake_node_returns(f, &a, i);
     }
-    CHECK_NEAR(401, first, 1e-3);
+    CHECK_NEAR(201, first, 1e-3);
     hub_fixture_destroy(&f);
 }
 
 void add_hub_norm_history_tests(CU_pSuite suite)
 {
-    TEST(one_alone_may_offer_twice_what_it_usually_does);
+    TEST(one_of_two_may_offer_twice_what_it_usually_does);
+    TEST(the_updates_of_one_alone_may_grow);
     TEST(a_short_first_offer_is_no_measure);
     TEST(what_is_usual_grows_with_k);
     TEST(a_giant_among_three_cannot_raise_the_measure);
