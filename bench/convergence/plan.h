@@ -34,7 +34,8 @@ enum twist {
     BOASTS = 128,   /* the last node says that its loss is far below all */
     MANY = 256,     /* and so do all of the last two fifths */
     FLIP = 512,     /* the last node offers -1 times its progress */
-    COPIES = 1024   /* the last node offers what the first one offered last */
+    COPIES = 1024,  /* the last node offers what the first one offered last */
+    LABELS = 2048   /* the last node learns that each label y is 9 - y */
 };
 
 struct arm {

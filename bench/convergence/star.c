@@ -267,7 +267,8 @@ static void open_star(struct star *star, const struct hub_config *hub)
 
         seat->star = star;
         seat->number = i;
-        seat->learner = task_learner(task, OF_NODES, i);
+        seat->learner = task_learner(
+            task, is_last(seat, LABELS) ? OF_MISTAUGHT : OF_NODES, i);
         seat->start = local_learner_start(seat->learner);
         seat->base = local_learner_start(seat->learner);
         seat->shown = zeros(star->elements);

@@ -15,7 +15,7 @@
 #define IMAGES "/usr/share/datasets/fashion-mnist"
 #define LICENSES "/usr/share/common-licenses"
 
-enum { SIDE = 28, TRAINING = 4000, SCORED = 1000, JUDGED = 2000 };
+enum { SIDE = 28, CLASSES = 10, TRAINING = 4000, SCORED = 1000, JUDGED = 2000 };
 
 const struct workload workloads[WORKLOADS] = {
     [W1] = {.name = "W1",
@@ -26,7 +26,8 @@ const struct workload workloads[WORKLOADS] = {
             .rate = 0.004,
             .iterations = 800,
             .seeds = 10,
-            .data = {"images", "images-of-hub", "images-of-judge"}},
+            .data = {"images", "images-of-hub", "images-of-judge",
+                     "images-of-mistaught"}},
     [W2] = {.name = "W2",
             .about = "the next byte of licence texts from the 12 before it; "
                      "embeddings of 8, a hidden layer of 128, AdamW, 32 "
@@ -78,9 +79,11 @@ static void put_number(unsigned char *out, size_t number)
         out[i] = (unsigned char)(number >> (24 - 8 * i) & 255);
 }
 
-/* Rows of a table as the two IDX files of a part: "train" or "t10k". */
+/* Rows of a table as the two IDX files of a part: "train" or "t10k"; with
+ * `wrong` each label y is 9 - y. */
 static enum status write_part(const char *folder, const char *part,
-                              const struct table *table, struct why *why)
+                              const struct table *table, bool wrong,
+                              struct why *why)
 {
     char path[PATH_MAX];
     unsigned char header[16], *labels = malloc(table->count);
@@ -91,7 +94,8 @@ static enum status write_part(const char *folder, const char *part,
     if (!labels)
         return because(why, STATUS_NO_MEMORY, "no memory for labels");
     for (size_t i = 0; i < table->count; i++)
-        labels[i] = (unsigned char)table->labels[i];
+        labels[i] = (unsigned char)(wrong ? CLASSES - 1 - table->labels[i]
+                                          : table->labels[i]);
     put_number(header, 0x803);
     put_number(header + 4, table->count);
     put_number(header + 8, SIDE);
@@ -119,9 +123,9 @@ static enum status write_images(const char *folder, enum role role,
                    workloads[W1].data[role]);
     status = make_folder(path, why);
     if (status == STATUS_OK)
-        status = write_part(path, "train", part, why);
+        status = write_part(path, "train", part, role == OF_MISTAUGHT, why);
     if (status == STATUS_OK)
-        status = write_part(path, "t10k", part, why);
+        status = write_part(path, "t10k", part, role == OF_MISTAUGHT, why);
     return status;
 }
 
@@ -140,7 +144,8 @@ static enum status prepare_images(const char *folder, struct why *why)
         return because(why, STATUS_MALFORMED, "%s is not Fashion-MNIST",
                        IMAGES);
     }
-    parts[OF_NODES] = table_part(&data.training, 0, TRAINING);
+    parts[OF_NODES] = parts[OF_MISTAUGHT] =
+        table_part(&data.training, 0, TRAINING);
     parts[OF_HUB] = table_part(&data.training, TRAINING, SCORED);
     parts[OF_JUDGE] = table_part(&data.held_out, 0, JUDGED);
     for (unsigned role = 0; status == STATUS_OK && role < ROLES; role++)
@@ -214,7 +219,7 @@ static enum status read_licenses(struct texts *texts, struct why *why)
     }
     free(entries);
     for (unsigned role = 0; status == STATUS_OK && role < ROLES; role++)
-        if (!texts->size[role])
+        if (workloads[W2].data[role] && !texts->size[role])
             status = because(why, STATUS_MALFORMED,
                              "%s lacks licences that Debian has", LICENSES);
     return status;
@@ -248,7 +253,8 @@ static enum status prepare_text(const char *folder, struct why *why)
     enum status status = read_licenses(&texts, why);
 
     for (unsigned role = 0; status == STATUS_OK && role < ROLES; role++)
-        status = write_text(folder, role, &texts, why);
+        if (workloads[W2].data[role])
+            status = write_text(folder, role, &texts, why);
     for (unsigned role = 0; role < ROLES; role++)
         free(texts.bytes[role]);
     return status;

@@ -16,8 +16,9 @@
 
 enum workload_id { W1, W2, WORKLOADS };
 
-/* Who has which part. */
-enum role { OF_NODES, OF_HUB, OF_JUDGE, ROLES };
+/* Who has which part. The mistaught have what nodes have, but on W1 each label
+ * y is 9 - y; on W2 there are none. */
+enum role { OF_NODES, OF_HUB, OF_JUDGE, OF_MISTAUGHT, ROLES };
 
 struct workload {
     const char *name, *about;
@@ -25,7 +26,7 @@ struct workload {
     double rate;             /* good for one node: RATES in rows.def */
     uint64_t iterations;     /* of each node */
     unsigned seeds;          /* repetitions */
-    const char *data[ROLES]; /* names in the working folder */
+    const char *data[ROLES]; /* names in the working folder; NULL: none */
 };
 
 extern const struct workload workloads[WORKLOADS];
