@@ -1,4 +1,5 @@
 /* A chunk is gathered from the contributors: each one is checked. */
+#include "core/prng.h"
 #include "hub/state.h"
 #include "hub/work.h"
 
@@ -39,6 +40,8 @@ static enum verdict fault_of(const struct hub *hub, struct update *update,
     if (codec != CODEC_RAW && codec != hub->config.codec_up)
         return VERDICT_CORRUPT;
     update->squares += check->squares;
+    if (update->sketch)
+        sketch_merge(update->sketch, &check->sketch);
     return is_too_large(update) ? VERDICT_NORM : VERDICT_MERGED;
 }
 
@@ -94,6 +97,7 @@ static void check_start(struct hub *hub, const struct member *member,
 
     check->member = member->place;
     check->session = member->session;
+    check->sketched = prng_mix(hub->config.seed) | 1;
     check->job.extent = centre_extent(hub, chunk->chunk);
     hub_job(hub, &check->job);
 }

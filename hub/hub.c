@@ -122,6 +122,7 @@ static void member_free(struct hub *hub, struct member *member)
     for (unsigned i = 0; i < member->waiting_count; i++)
         update_destroy(hub, &member->waiting[i]);
     updates_forget(hub, member);
+    free(member->sketch);
     free(member);
 }
 

@@ -8,6 +8,7 @@
 #include "core/words.h"
 #include "hub/handler.h"
 #include "hub/hub.h"
+#include "policies/copies.h"
 #include "policies/policy.h"
 
 struct member;
@@ -66,6 +67,7 @@ struct update {
     uint64_t ordinal;      /* of its node's offers that were taken */
     uint64_t steps;        /* iterations that its samples took */
     double squares;        /* of what has been delivered */
+    struct sketch *sketch; /* the same; NULL: it is not compared */
     nanos arrived;         /* when it was offered */
     nanos began, progress; /* when it was granted; when the last chunk came */
     nanos behind;          /* for how long the others have been ahead of it */

@@ -131,6 +131,7 @@ void member_clear(struct hub *hub, struct member *member)
 
     index_remove(&hub->roll.uuids, member->uuid_high, member->uuid_low);
     index_remove(&hub->roll.sessions, member->session, 0);
+    free(member->sketch);
     memset(member, 0, sizeof *member);
     member->place = kept.place;
     member->trial.score = NO_SCORE;

@@ -146,6 +146,8 @@ struct member {
     struct conduct conduct;
     struct patience patience;
     struct arrival arrival;
+    struct sketch *sketch; /* of its last update that was merged; or NULL */
+    unsigned alike;        /* rounds in a row in which that was another one's */
     struct norm_history *norms; /* of each fragment, once something is merged */
     struct delivery delivery;
     struct reviewer reviewer;

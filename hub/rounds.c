@@ -404,6 +404,48 @@ static void count_samples(struct hub *hub, const struct round *round)
     free(samples);
 }
 
+/* Says so once, as long as it goes on. */
+static void found_alike(struct hub *hub, struct member *member,
+                        const struct update *other)
+{
+    if (!other)
+        member->alike = 0;
+    else if (member->alike < COPY_ROUNDS && ++member->alike == COPY_ROUNDS)
+        effects_note(hub->out, NOTE_ALIKE, member->name,
+                     "offers what %s does, or did a round before, for %d "
+                     "rounds: a copy, or the same data in the same order",
+                     hub->roll.members[other->member]->name, COPY_ROUNDS);
+}
+
+/* What is compared next time is kept. */
+static void look_for_copies(struct hub *hub, const struct round *round)
+{
+    struct offered *list = need_memory(round->count, sizeof *list);
+    int *of = need_memory(round->count, sizeof *of);
+
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct update *one = round->list[i];
+
+        list[i].before = hub->roll.members[one->member]->sketch;
+        if (one->merged > one->foreign)
+            list[i].now = one->sketch;
+    }
+    copies_find(list, round->count, of);
+    for (unsigned i = 0; i < round->count; i++) {
+        struct update *one = round->list[i];
+        struct member *member = hub->roll.members[one->member];
+
+        if (!list[i].now)
+            continue;
+        found_alike(hub, member, of[i] < 0 ? NULL : round->list[of[i]]);
+        free(member->sketch);
+        member->sketch = one->sketch;
+        one->sketch = NULL;
+    }
+    free(list);
+    free(of);
+}
+
 static void round_finish(struct hub *hub, struct round *round)
 {
     unsigned merged = 0;
@@ -424,6 +466,7 @@ static void round_finish(struct hub *hub, struct round *round)
     round_tell(hub, round);
     tournament_decide(hub, round);
     norm_history_learn(hub, round);
+    look_for_copies(hub, round);
     preempt_round(hub, round);
     members_pace(hub);
     adapt_round(hub);

@@ -15,8 +15,10 @@ void update_destroy(struct hub *hub, struct update **reference)
         flow_upload(hub, update, false);
     for (uint32_t i = 0; update && update->chunks && i < hub->centre.count; i++)
         blob_unref(&update->chunks[i].payload);
-    if (update)
+    if (update) {
         free(update->chunks);
+        free(update->sketch);
+    }
     free(update);
 }
 
@@ -25,6 +27,8 @@ void update_spread(struct hub *hub, struct update *update)
 {
     assert(!update->chunks);
     update->chunks = need_memory(hub->centre.count, sizeof *update->chunks);
+    if (update->offer.kind != EXCHANGE_PARAMETERS)
+        update->sketch = need_memory(1, sizeof *update->sketch);
     for (uint32_t i = 0; update->foreign && i < hub->centre.count; i++)
         if (!fragment_holds(update->part, i))
             update->chunks[i] = (struct update_chunk){

@@ -10,6 +10,9 @@
 #include "hub/hub.h"
 #include "hub/tensors.h"
 
+/* Elements of each grain. */
+enum { SKETCHED = 64 };
+
 struct chunk_check *check_make(const struct work *work, struct pool *pool,
                                unsigned inputs, const struct msg_chunk *chunk,
                                struct blob *payload)
@@ -21,6 +24,23 @@ struct chunk_check *check_make(const struct work *work, struct pool *pool,
     check->chunk = chunk->chunk;
     check->checksum = chunk->checksum;
     return check;
+}
+
+/* Of the first elements of each grain, which is a small part of the work. */
+static void sketch(struct chunk_check *check)
+{
+    const struct job *job = &check->job;
+    double values[SKETCHED];
+
+    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
+        size_t left = job->extent.elements - first;
+        size_t count = left < SKETCHED ? left : SKETCHED;
+
+        job_sum(job, 0, 1, first, count, values);
+        job_mask(job, first, count, values);
+        sketch_add(&check->sketch, check->sketched, job->extent.first + first,
+                   values, count);
+    }
 }
 
 void check_chunk(struct job *job)
@@ -40,6 +60,8 @@ void check_chunk(struct job *job)
         job->status = STATUS_AGAIN;
     else if (!(check->squares <= MOST_SQUARES_TAKEN))
         job->status = STATUS_CONFIG;
+    else if (check->sketched)
+        sketch(check);
 }
 
 void check_given(struct job *job)

@@ -4,6 +4,7 @@
 #define HUB_WORK_H
 
 #include "codec/msg.h"
+#include "policies/copies.h"
 #include "policies/policy.h"
 #include "seam/machine.h"
 
@@ -15,7 +16,9 @@ struct chunk_check {
     int member;
     uint64_t session, exchange, checksum;
     uint32_t chunk;
-    double squares; /* out: its squared norm */
+    uint64_t sketched;    /* seed of the sketch; 0: none is made */
+    struct sketch sketch; /* out: of a part of it */
+    double squares;       /* out: its squared norm */
 };
 /* Borrows the payload; who sent it is the caller's to say. */
 struct chunk_check *check_make(const struct work *work, struct pool *pool,
