@@ -139,9 +139,9 @@ void quote_html(struct text *out, const char *words)
     }
 }
 
-void quote_visible(struct text *out, const char *words)
+static void add_visible(struct text *out, const char *words, const char *end)
 {
-    while (*words) {
+    while (words < end) {
         const char *from = words;
         uint32_t code = next_character(&words);
 
@@ -152,6 +152,11 @@ void quote_visible(struct text *out, const char *words)
         else
             add_bytes(out, from, words);
     }
+}
+
+void quote_visible(struct text *out, const char *words)
+{
+    add_visible(out, words, words + strlen(words));
 }
 
 static bool takes_one_column(uint32_t code)
@@ -207,4 +212,44 @@ size_t quote_name(struct text *out, const char *name, size_t columns)
     }
     text_add(out, "~");
     return head + 1 + quote_plain(out, tail, columns);
+}
+
+/* Accents take no place; whatever is not written with letters takes two. */
+static size_t width_of(uint32_t code)
+{
+    if ((code >= 0x300 && code < 0x370) || (code >= 0xFE00 && code < 0xFE10))
+        return 0;
+    return code < 0x2E80 ? 1 : 2;
+}
+
+/* Moves on by characters that are so wide together, and by their accents. */
+static const char *after_width(const char *words, size_t width)
+{
+    while (*words) {
+        const char *next = words;
+        size_t wide = width_of(next_character(&next));
+
+        if (wide > width)
+            break;
+        width -= wide;
+        words = next;
+    }
+    return words;
+}
+
+void quote_short(struct text *out, const char *name, size_t columns)
+{
+    const char *end = name + strlen(name), *head;
+    size_t width = 0;
+
+    for (const char *at = name; *at;)
+        width += width_of(next_character(&at));
+    if (width <= columns || columns < 3) {
+        quote_visible(out, name);
+        return;
+    }
+    head = after_width(name, (columns - 1) / 2);
+    add_visible(out, name, head);
+    text_add(out, "\xE2\x80\xA6");
+    add_visible(out, after_width(head, width - columns + 1), end);
 }

@@ -36,4 +36,10 @@ size_t quote_plain(struct text *out, const char *words, size_t columns);
  * often end with a number. */
 size_t quote_name(struct text *out, const char *name, size_t columns);
 
+/* A name for where fonts draw any script, a picture or a page: about `columns`
+ * wide at most, East Asian characters and emoji counted twice; cut in its
+ * middle, with an ellipsis there. What quote_visible replaces is `?` here, too.
+ */
+void quote_short(struct text *out, const char *name, size_t columns);
+
 #endif

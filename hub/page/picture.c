@@ -39,7 +39,7 @@ static void name_of(const char *name, char *bytes, size_t size)
     struct text text;
 
     text_init(&text, bytes, size);
-    (void)quote_name(&text, name, NAME_COLUMNS);
+    quote_short(&text, name, NAME_COLUMNS);
 }
 
 /* A number as people read it, or a dash. */

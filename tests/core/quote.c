@@ -138,6 +138,31 @@ static void a_long_name_is_cut_in_its_middle(void)
     CHECK_TEXT("pc17", bytes);
 }
 
+static const char *short_of(const char *name)
+{
+    struct text text = start();
+
+    quote_short(&text, name, 10);
+    return buffer;
+}
+
+/* Of any script; East Asian characters and emoji are two wide, accents none. */
+static void a_short_name_is_in_its_own_script(void)
+{
+    CHECK_TEXT("\xd1\x83\xd0\xb7\xd0\xb5\xd0\xbb",
+               short_of("\xd1\x83\xd0\xb7\xd0\xb5\xd0\xbb"));
+    CHECK_TEXT("\xe6\x9d\xb1\xe4\xba\xac\xf0\x9f\x90\x8d",
+               short_of("\xe6\x9d\xb1\xe4\xba\xac\xf0\x9f\x90\x8d"));
+    CHECK_TEXT("e\xcc\x81tage", short_of("e\xcc\x81tage"));
+    CHECK_TEXT("a?b", short_of("a\xe2\x80\xae"
+                               "b"));
+    CHECK_TEXT("a?", short_of("a\xff"));
+    CHECK_TEXT("pc-o\xe2\x80\xa6st-17", short_of("pc-of-the-east-17"));
+    CHECK_TEXT("\xe6\x9d\xb1\xe4\xba\xac\xe2\x80\xa6\xe4\xba\xac-17",
+               short_of("\xe6\x9d\xb1\xe4\xba\xac\xe6\x9d\xb1\xe4\xba\xac"
+                        "\xe6\x9d\xb1\xe4\xba\xac-17"));
+}
+
 void add_core_quote_tests(CU_pSuite suite)
 {
     TEST(json_strings_keep_what_is_text);
@@ -150,4 +175,5 @@ void add_core_quote_tests(CU_pSuite suite)
     TEST(plain_text_moves_no_cursor);
     TEST(a_long_name_is_cut_in_its_middle);
     TEST(plain_text_has_as_many_columns_as_it_says);
+    TEST(a_short_name_is_in_its_own_script);
 }

@@ -50,6 +50,8 @@ static void a_drawing_holds_the_nodes_and_no_script(void)
 {
     browser_open(&browser, NULL);
     CHECK_EQUAL(503, browser_get(&browser, "/snapshot.svg", ""));
+    (void)snprintf(browser.nodes[0].name, NODE_NAME_BYTES,
+                   "\xe6\x9d\xb1\xe4\xba\xac \xf0\x9f\x90\x8d");
     (void)snprintf(browser.nodes[1].name, NODE_NAME_BYTES, "<script>n2&");
     browser_tell(&browser);
     wait_for_news();
@@ -57,6 +59,8 @@ static void a_drawing_holds_the_nodes_and_no_script(void)
     CHECK_CONTAINS("Content-Type: image/svg+xml", browser.answer);
     CHECK_CONTAINS("version 212", browser.answer);
     CHECK_CONTAINS(">&lt;script&gt;n2&amp;</text>", browser.answer);
+    CHECK_CONTAINS(">\xe6\x9d\xb1\xe4\xba\xac \xf0\x9f\x90\x8d</text>",
+                   browser.answer);
     CHECK(!strstr(browser.answer, "<script"));
     CHECK(!strstr(browser.answer, "href"));
     CHECK_CONTAINS("</svg>\n", browser.answer);
