@@ -630,7 +630,10 @@ function ratesBetween(a, b) {
 function setRates(i) {
   const all = recording.statuses;
   rates.clear();
-  for (const [name, r] of ratesBetween(all[Math.max(0, i - 1)], all[i])) rates.set(name, r);
+  // The last status comes when the run ends, and may be close behind another one.
+  let from = i - 1;
+  while (from > 0 && all[i].elapsed - all[from].elapsed < recording.gap / 2) from--;
+  for (const [name, r] of ratesBetween(all[Math.max(0, from)], all[i])) rates.set(name, r);
 }
 function showAt(i, soon) {
   const s = now = recording.statuses[i], notes = recording.notes;
@@ -658,6 +661,7 @@ function showWords(s, told) {
 function openRecording(r) {
   const all = r.statuses;
   recording = r;
+  r.gap = (all[all.length - 1].elapsed - all[0].elapsed) / Math.max(1, all.length - 1);
   document.body.classList.add("recorded");
   live("on", "a recording");
   course = { interval: 1, boot: all[0].boot, seconds: [], centre: { loss: [] }, nodes: [] };

@@ -27,6 +27,7 @@ struct run {
     struct course *course;
     struct record *record;
     struct course_writer *writer;
+    nanos looked; /* at the hub, of the world's time */
     struct table_head head;
     char policy[512], model[300], goal[64];
     char recording[VALUE_TEXT_BYTES + 16]; /* empty: none */
@@ -86,6 +87,7 @@ static void on_look(void *of, struct world *world)
     if (!world_hub(world))
         return;
     hub_look(world_hub(world), world_now(world), &run->view);
+    run->looked = world_now(world);
     course_look(run->course, world_now(world), &run->view);
     write_course(run, world_now(world));
     say(run, world_now(world));
@@ -345,9 +347,9 @@ static void on_end(void *of, const struct outcome *outcome)
 {
     struct run *run = of;
 
-    if (outcome->done && run->writer) {
+    if (outcome->done && !run->view.ended) {
         run->view.ended = true;
-        write_course(run, (nanos)(outcome->time * 1e9));
+        write_course(run, run->looked);
     }
     if (outcome->done)
         run->reported =

@@ -36,6 +36,10 @@ def main(program: str, at: str, nodes: str, name: str) -> None:
         steps = browser.value("+document.getElementById('at').max")
         assert last > 1 and steps >= 1, (last, steps)
         assert browser.value("course.seconds.length") == steps + 1
+        # The rates of the last interval, however close behind another one it ends.
+        moments = browser.value("course.seconds")
+        assert moments == sorted(moments), moments
+        assert browser.value("[...rates.values()].some(r => r.up > 0)")
         losses = browser.value("course.centre.loss")
         assert any(isinstance(one, float) for one in losses), losses
         # By the keyboard: to the slider, and back in time.
