@@ -15,7 +15,7 @@ unsigned follow_count(const struct web *web)
 }
 
 /* As much as there is room for of the event that it is at. Nothing: it sleeps
- * until there is one. */
+ * until there is one, and is through once there will be none. */
 static ssize_t read_on(void *of, uint64_t at, char *bytes, size_t room)
 {
     struct visitor *visitor = of;
@@ -30,6 +30,8 @@ static ssize_t read_on(void *of, uint64_t at, char *bytes, size_t room)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (!visitor->frame) {
         visitor->next--;
+        if (visitor->web->closes)
+            return MHD_CONTENT_READER_END_OF_STREAM;
         visitor->suspended = true;
         MHD_suspend_connection(visitor->connection);
         return 0;
@@ -82,7 +84,8 @@ void follow_tick(struct web *web)
 
         if (visitor->state != VISIT_FOLLOWS)
             continue;
-        if (visitor->suspended && visitor->next < web->stream.next) {
+        if (visitor->suspended &&
+            (visitor->next < web->stream.next || web->closes)) {
             visitor->suspended = false;
             MHD_resume_connection(visitor->connection);
         } else if (visitor->next + 1 < web->stream.first) {

@@ -595,12 +595,22 @@ function take(s) {
   if (now && now.boot !== s.boot) { course = null; rates.clear(); before = null; seen.clear(); $("events").replaceChildren(); for (const c of charts) c.view.all = true; }
   now = s; heard = performance.now();
   learnRates(s);
-  live("on", s.recovering ? "live: the hub recovers" : "live");
+  over(s.ended);
+  if (!s.ended) live("on", "live");
   showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); showTime(s); addPoint(s);
 }
 function live(kind, words) {
   $("live").className = kind;
   if ($("live").lastChild.textContent !== words) $("live").lastChild.textContent = words;
+}
+// A run that has ended stays on show; a hub that comes back is followed again.
+function over(yes) {
+  document.body.classList.toggle("over", !!yes);
+  if (yes) live("over", "the run has ended; this is how it ended");
+}
+function away() {
+  if (now && now.ended) return;
+  live("off", now && now.stopping ? "the hub was stopped; waiting for it to be started again" : "the hub does not answer; trying again");
 }
 let source = null;
 function follow() {
@@ -609,7 +619,7 @@ function follow() {
   source.addEventListener("status", e => take(JSON.parse(e.data)));
   source.addEventListener("note", e => addEvent(e.lastEventId, JSON.parse(e.data)));
   source.onerror = () => {
-    live("off", "the hub does not answer; trying again");
+    away();
     if (source.readyState === 2) setTimeout(begin, 1000);
   };
 }
@@ -684,7 +694,7 @@ async function begin() {
     if (s.status === 401) return live("off", "needs a token");
     if (recorded) return openRecording(await (await fetch("/api/v1/recording")).json());
     if (r) follow();
-  } catch { live("off", "the hub does not answer; trying again"); setTimeout(begin, 1000); }
+  } catch { away(); setTimeout(begin, 1000); }
 }
 $("login").addEventListener("submit", async e => {
   e.preventDefault();

@@ -44,6 +44,11 @@ static void add_number(struct text *out, const char *key, double number)
     quote_json_number(out, number);
 }
 
+static void add_flag(struct text *out, const char *key, bool flag)
+{
+    text_add(out, ",\"%s\":%s", key, flag ? "true" : "false");
+}
+
 static double limit(uint64_t bytes)
 {
     return bytes ? (double)bytes : NAN;
@@ -74,6 +79,8 @@ static void add_extra(const struct status_source *source, struct text *out)
     add_number(out, "up_limit", limit(now->view.up_limit));
     add_number(out, "down_limit", limit(now->view.down_limit));
     add_number(out, "most_nodes", TIMELINE_NODES);
+    add_flag(out, "ended", now->view.ended && !now->view.stopping);
+    add_flag(out, "stopping", now->view.stopping);
 }
 
 size_t status_room(unsigned nodes)

@@ -55,6 +55,7 @@ struct web {
     nanos heard; /* when the newest snapshot came, of our clock */
     struct stream stream;
     struct timeline timeline;
+    bool closes;                /* no event will come any more */
     bool awaited;               /* somebody waits for the status */
     nanos told;                 /* when it was last sent to those who follow, */
     nanos said;                 /* and when anything was */

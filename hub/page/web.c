@@ -27,6 +27,7 @@ enum {
 
 #define TELL_EVERY SECOND
 #define TELL_SOON (200 * MILLISECOND)
+#define LAST_WORDS (500 * MILLISECOND) /* that the hub's end waits for them */
 #define PING_EVERY (15 * SECOND)
 
 /* ---- where it listens ---- */
@@ -159,6 +160,21 @@ static void turn(struct web *web)
     visits_tick(web, now);
 }
 
+/* Who follows learns how it ended, if he takes it at once. */
+static void say_last(struct web *web)
+{
+    nanos until = net_now() + LAST_WORDS;
+
+    web->awaited = true;
+    web->told = 0;
+    turn(web);
+    web->closes = true;
+    while (follow_count(web) && net_now() < until) {
+        follow_tick(web);
+        (void)MHD_run_wait(web->daemon, 10);
+    }
+}
+
 static void *run(void *of)
 {
     struct web *web = of;
@@ -169,6 +185,7 @@ static void *run(void *of)
         (void)MHD_run_wait(web->daemon, TURN_MILLISECONDS);
         turn(web);
     }
+    say_last(web);
     return NULL;
 }
 

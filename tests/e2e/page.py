@@ -123,6 +123,12 @@ def main(program: str, port: str, folder: str, pictures: str = "") -> None:
         browser.until(row("n1", "!r.classList.contains('gone')"), 20)
         if pictures:
             page.pictures(pictures)
+        page.after("over", f"{live}.textContent.includes('the run has ended')")
+        browser.until("source.readyState !== 1", 10)
+        browser.value("new Promise(done => setTimeout(done, 1500))")
+        words = browser.value(f"{live}.textContent")
+        assert "the run has ended" in words, words
+        assert browser.value("document.querySelectorAll('#rows tr').length") == 4
         foreign = [u for u in browser.requests if not u.startswith(page.origin)]
         assert not [u for u in foreign if not u.startswith("about:")], foreign
         wrong = [one for one in browser.complaints if "ERR_" not in one]

@@ -44,5 +44,9 @@ wanted begin
 run
 until_ 20 "the hub is back" test -S "$here/h.run/control.sock"
 did begin
+wanted over
+end_run h
+did over
+ends h 0
 ends page 0 90
 cat "$here/page.out"
