@@ -130,6 +130,8 @@ struct hub_node_view {
     uint64_t preempted;            /* times its parameters were replaced */
     double up_rate, down_rate;     /* bytes per second that its link was seen to
                                       carry lately */
+    double busy; /* seconds that an exchange keeps its link busy; NaN: not
+                    known */
     uint64_t down_limit;           /* that it wants at most; 0: none */
     uint64_t missed;
     uint64_t up_bytes, down_bytes;

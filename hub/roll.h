@@ -135,6 +135,7 @@ struct member {
     uint64_t preempted;            /* times */
     struct pace up, down;
     struct traffic traffic;
+    struct busy busy;
     double trip;   /* seconds, without queues: falls at once, rises slowly */
     uint32_t asks; /* tasks that it has room for */
     nanos claims_until; /* tasks of its former session are its own */

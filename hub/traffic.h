@@ -22,6 +22,16 @@ struct traffic {
     double exchanging;    /* seconds of its trainer */
 };
 
+/* Of the last exchanges of a member, 16 to 32 of them, or fewer at first. */
+struct busy {
+    nanos up, down; /* its links were busy with them */
+    unsigned exchanges;
+};
+
+/* Seconds that an exchange keeps the member's link busy, up or down, whichever
+ * is longer; NaN: it is not known yet. */
+double traffic_busy(const struct member *member);
+
 /* The member has had credit since then, and has used all of it. */
 void traffic_sent(const struct hub *hub, struct member *member, nanos since);
 /* All that will come of an upload is here. */

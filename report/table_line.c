@@ -170,6 +170,7 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     add_whole(out, "down_bytes", node->down_bytes);
     add_number(out, "up_rate", node->up_rate);
     add_number(out, "down_rate", node->down_rate);
+    add_number(out, "link_busy", node->busy);
     add_number(out, "round_trip", (double)node->round_trip / (double)SECOND);
     add_number(out, "waited", (double)node->waited / (double)SECOND);
     add_spent(out, node);

@@ -513,15 +513,11 @@ function showHints(s) {
   const hints = [];
   for (const n of s.nodes) {
     if (n.gone) continue;
-    const exchanges = n.exchanges + declined(n);
+    const exchanges = n.exchanges + declined(n), takes = n.link_busy * n.rate;
     if (n.silent) hints.push(`${n.name} is silent: rounds go on without it.`);
     if (n.quarantined) hints.push(`${n.name} is in quarantine: what it sent was no good.`);
-    // Rates are those of what travels: a link that is full makes results late.
-    if (exchanges >= 5 && n.missed > .3 * exchanges && n.missed >= 5 && n.up_rate > 0 && n.down_rate > 0 && n.rate > 0) {
-      const takes = n.up_bytes / exchanges / n.up_rate + n.down_bytes / exchanges / n.down_rate, least = Math.ceil(takes * n.rate);
-      if (least > s.every) hints.push(`${n.name}: ${figure(8 * Math.min(n.up_rate, n.down_rate) / 1e6, 2)} Mbit/s: an exchange takes ${span(takes)}, k ≥ ${least} would let it keep up (k is ${s.every}).`);
-      else hints.push(`${n.name}: ${n.missed} results came late: d ≥ ${Math.min(s.every, Math.ceil(takes * n.rate) + 1)} may hide what an exchange takes (d is ${s.delay}).`);
-    }
+    // As --policy auto has it: a link that is busy nearly always is full, 3/4 leaves room.
+    if (takes > .95 * s.every) hints.push(`${n.name}: an exchange keeps its link busy for ${span(n.link_busy)}, which is ${figure(takes)} iterations: k ≥ ${Math.ceil(takes / .75)} would let it keep up (k is ${s.every}).`);
     if (exchanges >= 10 && declined(n) > .5 * exchanges) hints.push(`${n.name}: ${declined(n)} of ${exchanges} offers were not merged: ${why(n)}.`);
   }
   const lines = hints.slice(0, 6);

@@ -84,6 +84,7 @@ static void there_is_room_for_every_node_at_its_longest(void)
                                        .missed = UINT64_MAX,
                                        .up_bytes = UINT64_MAX,
                                        .down_bytes = UINT64_MAX,
+                                       .busy = 1.2345678912e-300,
                                        .round_trip = INT64_MAX,
                                        .waited = INT64_MAX,
                                        .foreseen = 0.12345678912};

@@ -188,10 +188,41 @@ static void where_a_trainer_s_time_goes_adds_up_to_all_of_it(void)
     lab_destroy(&lab);
 }
 
+/* A link that is seldom used is seen to carry little: its time is measured. An
+ * exchange of 40 kB takes 0.4 s at 100 kB/s and some round trips, whatever k is.
+ */
+static void a_link_is_busy_for_as_long_as_an_exchange_takes(void)
+{
+    static const uint64_t every[] = {10, 100};
+    static const struct model model = {
+        .gradient = trainer_drift, .context = &drift, .rate = 1};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct lab *lab = lab_new(10000);
+        const struct hub_node_view *node;
+
+        lab->config.hub.every = every[i];
+        lab->config.hub.delay = 5;
+        lab->config.hub.chunk_elements = 1000;
+        lab->config.hub.nodes = 2;
+        lab->config.link = (struct world_link){.latency = 2 * MILLISECOND,
+                                               .up = 100000,
+                                               .down = 200000};
+        lab_open(lab, 31);
+        lab_add(lab, "n1", &model);
+        lab_add(lab, "n2", &model);
+        CHECK(lab_run_rounds(lab, 20));
+        node = &lab_look(lab)->nodes[0];
+        CHECK(node->busy >= 0.4 && node->busy < 0.5);
+        lab_destroy(&lab);
+    }
+}
+
 void add_sim_utilisation_tests(CU_pSuite suite)
 {
     TEST(t26_equal_nodes_are_used_as_the_formula_says);
     TEST(t26_a_straggler_is_waited_for_as_the_formula_says);
     TEST(t26_jitter_costs_what_the_last_of_eight_costs);
     TEST(where_a_trainer_s_time_goes_adds_up_to_all_of_it);
+    TEST(a_link_is_busy_for_as_long_as_an_exchange_takes);
 }
