@@ -462,13 +462,12 @@ function showNodes(s) {
   $("do-unpin").hidden = !s.nodes.some(n => n.pinned);
 }
 
-// What is known of the time to the goal: a number of seconds, or one with bounds.
+// How long it takes yet, by what ends it first.
 function eta(s) {
   const e = s.eta;
-  if (known(e)) return [span(e), ""];
-  if (!e || typeof e !== "object") return null;
-  const middle = [e.seconds, e.median, e.eta].find(known), low = [e.low, e.least, e.from].find(known), high = [e.high, e.most, e.to].find(known);
-  return known(middle) ? [span(middle), known(low) && known(high) ? `${span(low)} to ${span(high)}` : ""] : null;
+  if (!e || !known(e.seconds) || s.ended) return null;
+  return [e.by === "goal" ? "Time to the goal" : "Time left", span(e.seconds),
+    [e.spread > 0 && "± " + span(e.spread), e.by !== "goal" && "by " + e.by].filter(Boolean).join(", ")];
 }
 function progress(s) {
   const share = s.goal_of === "accuracy" ? s.accuracy / s.goal
@@ -484,7 +483,7 @@ function showFacts(s) {
     ["Loss of the centre", figure(s.loss, 4), s.loss_of + (known(s.best_loss) ? `, best ${figure(s.best_loss, 4)}` : "")],
     known(s.accuracy) && ["Accuracy", (100 * s.accuracy).toFixed(1) + " %", known(s.best_accuracy) ? `best ${(100 * s.best_accuracy).toFixed(1)} %` : ""],
     s.goal_of && ["Goal", s.goal_of === "accuracy" ? (100 * s.goal).toFixed(1) + " %" : figure(s.goal, 4), known(part) ? `${(100 * part).toFixed(0)} % of the way` : "not scored yet", part],
-    left && ["Time to the goal", left[0], left[1]],
+    left,
     ["Nodes", String(here.length), s.nodes.length > here.length ? `${s.nodes.length - here.length} gone` : ""],
     ["Iterations/s", figure(sum(n => n.rate)), figure(steps, 4) + " in all"],
     ["Version", figure(s.version, 4), `${figure(s.rounds, 4)} rounds`],

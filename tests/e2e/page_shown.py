@@ -123,6 +123,7 @@ def main(program: str, at: str, pictures: str = "") -> None:
         browser.until("document.querySelectorAll('#rows tr').length === 3", 30)
         page = Shown(browser)
         hints(page)
+        time_left(page)
         assert not browser.complaints, browser.complaints
 
 
