@@ -132,7 +132,7 @@ struct hub_node_view {
                                       carry lately */
     double busy; /* seconds that an exchange keeps its link busy; NaN: not
                     known */
-    uint64_t down_limit;           /* that it wants at most; 0: none */
+    uint64_t down_limit; /* that it wants at most; 0: none */
     uint64_t missed;
     uint64_t up_bytes, down_bytes;
     nanos round_trip, waited;

@@ -189,7 +189,8 @@ static void where_a_trainer_s_time_goes_adds_up_to_all_of_it(void)
 }
 
 /* A link that is seldom used is seen to carry little: its time is measured. An
- * exchange of 40 kB takes 0.4 s at 100 kB/s and some round trips, whatever k is.
+ * exchange of 40 kB takes 0.4 s at 100 kB/s and some round trips, whatever k
+ * is.
  */
 static void a_link_is_busy_for_as_long_as_an_exchange_takes(void)
 {
@@ -205,9 +206,8 @@ static void a_link_is_busy_for_as_long_as_an_exchange_takes(void)
         lab->config.hub.delay = 5;
         lab->config.hub.chunk_elements = 1000;
         lab->config.hub.nodes = 2;
-        lab->config.link = (struct world_link){.latency = 2 * MILLISECOND,
-                                               .up = 100000,
-                                               .down = 200000};
+        lab->config.link = (struct world_link){
+            .latency = 2 * MILLISECOND, .up = 100000, .down = 200000};
         lab_open(lab, 31);
         lab_add(lab, "n1", &model);
         lab_add(lab, "n2", &model);
