@@ -333,13 +333,23 @@ async function fetchCourse() {
 
 let starNames = "", star = [];
 const lagColour = lag => `hsl(${Math.max(0, 150 - 22 * Math.min(lag, 7))} 62% ${matchMedia("(prefers-color-scheme:dark)").matches ? 58 : 40}%)`;
+// A text that is no wider than there is room for, cut in its middle.
+function fit(text, words, room) {
+  const all = [...words];
+  text.textContent = words;
+  for (let n = all.length - 1; n > 2 && text.getComputedTextLength() > room; n--)
+    text.textContent = all.slice(0, n >> 1).join("") + "…" + all.slice(all.length - (n - 1 >> 1)).join("");
+  if (text.getComputedTextLength() > room) text.textContent = "";
+}
 function layStar(nodes) {
   const svg = $("star");
   svg.replaceChildren();
-  const rings = nodes.length > 28 ? 2 : 1;
+  // As wide as there is place for: a star for a phone is no small one for a desk.
+  const wide = Math.max(320, Math.min(640, svg.clientWidth * 1.3)), rings = nodes.length > 28 ? 2 : 1;
+  svg.setAttribute("viewBox", `${-wide / 2} -220 ${wide} 440`);
   star = nodes.map((node, i) => {
     const a = -Math.PI / 2 + 2 * Math.PI * i / nodes.length, far = rings > 1 && i % 2 ? .68 : 1;
-    const x = Math.cos(a) * 240 * far, y = Math.sin(a) * 165 * far;
+    const x = Math.cos(a) * (wide / 2 - 80) * far, y = Math.sin(a) * 165 * far;
     const link = draw("line", { x1: 0, y1: 0, x2: x, y2: y }, svg);
     return { x, y, a, link };
   });
@@ -352,6 +362,12 @@ function layStar(nodes) {
     s.name = draw("text", { y: below ? off + 15 : -off - (nodes.length > 16 ? 6 : 20) }, g);
     s.sub = draw("text", { y: below ? off + 29 : -off - 6, class: "sub" }, g);
     s.group = g;
+    s.at = s.y + (below ? off : -off);
+  });
+  // Names end where the next one begins, or the picture.
+  star.forEach((s, i) => {
+    s.room = Math.min(wide - 2 * Math.abs(s.x) - 4, ...star.filter(o => o !== s && Math.abs(o.at - s.at) < 32).map(o => Math.abs(o.x - s.x) - 6));
+    fit(s.name, nodes[i].name, s.room);
   });
   draw("circle", { r: 34, class: "hub" }, svg);
   draw("text", { class: "hubtext", y: -2 }, svg).textContent = "hub";
@@ -369,8 +385,8 @@ function showStar(s) {
     q.link.setAttribute("stroke-width", lost ? 1.5 : Math.min(22, 1.5 + 3 * Math.sqrt(rate)));
     q.group.setAttribute("class", n.gone ? "gone" : "");
     q.crown.setAttribute("visibility", n.best ? "visible" : "hidden");
-    q.name.textContent = n.name.length > 18 ? n.name.slice(0, 17) + "…" : n.name;
-    q.sub.textContent = nodes.length > 16 ? "" : n.gone ? "gone" : n.silent ? "silent" : `${rate.toFixed(rate < 10 ? 1 : 0)} MB/s · ${n.lag} behind`;
+    q.sub.textContent = nodes.length > 16 || q.room < 70 ? "" : n.gone ? "gone" : n.silent ? "silent"
+      : `${rate.toFixed(rate < 10 ? 1 : 0)} MB/s` + (q.room < 140 ? "" : ` · ${n.lag} behind`);
     q.title.textContent = `${n.name}: ${n.gone ? "gone" : n.silent ? "silent" : n.activity}, ${rate.toFixed(2)} MB/s, ${n.lag} versions behind${n.best ? ", best" : ""}`;
   });
 }
@@ -439,7 +455,7 @@ function showNodes(s) {
     if (!row) rows.set(n.name, row = rowOf(n, i));
     if ($("rows").children[at] !== row.tr) $("rows").insertBefore(row.tr, $("rows").children[at] || null);
     row.tr.className = n.gone ? "gone" : n.silent ? "silent" : "";
-    row.name.textContent = n.name;
+    row.name.textContent = row.cells[0].title = n.name;
     row.crown.textContent = (n.best ? " ♛" : "") + (n.pinned ? " · pinned" : "");
     row.crown.title = n.best ? "best" : "";
     columns.forEach(([, value, , text], c) => {
@@ -656,7 +672,7 @@ function showAt(i, soon) {
 // Figures, which nobody reads while they fly past.
 function showWords(s, told) {
   recording.shown = performance.now();
-  showFacts(s); showHints(s); showNodes(s); showFates(s);
+  showFacts(s); showHints(s); showNodes(s); showFates(s); showTime(s);
   if (told !== recording.told) {
     recording.told = told;
     seen.clear(); $("events").replaceChildren();
@@ -737,5 +753,6 @@ for (const b of document.querySelectorAll("[data-axis]")) b.addEventListener("cl
   showCurves();
 });
 matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => { colours = {}; starNames = ""; rows.clear(); $("rows").replaceChildren(); if (recording) showAt(+$("at").value); else if (now) take(now); for (const c of charts) { c.names = ""; } showCurves(); });
+new ResizeObserver(() => { starNames = ""; if (now) showStar(now); }).observe($("star"));
 showHead();
 begin();

@@ -13,7 +13,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 from browser import Browser  # noqa: E402
 
-LONG = "workstation-of-the-laboratory-west-0017"  # 39 bytes
+LONG = "WORKSTATIONOFTHELABORATORYWEST000000017"  # 39 bytes
 OTHERS = ["東京の計算機その十七番目です", "узел-лаборатории-17"]
 # Whatever reaches beyond the window, but for what scrolls inside of a box.
 WIDE = """[...document.querySelectorAll('body *')].filter(e => {
@@ -52,8 +52,8 @@ class Shown:
         status = json.loads(json.dumps(self.last)) | changes
         if node:
             status["nodes"][0] |= node
-        self.browser.value(f"showStar({json.dumps(status)})")
-        self.browser.value(f"showWords({json.dumps(status)}, 0)")
+        self.browser.value(f"now = {json.dumps(status)}, showStar(now)")
+        self.browser.value("showWords(now, 0)")
 
     def text(self, name: str) -> str:
         return self.browser.value(f"document.getElementById('{name}').textContent")
@@ -124,6 +124,7 @@ def main(program: str, at: str, pictures: str = "") -> None:
         page = Shown(browser)
         hints(page)
         time_left(page)
+        narrow(page, pictures)
         assert not browser.complaints, browser.complaints
 
 
