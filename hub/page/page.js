@@ -55,7 +55,10 @@ class Chart {
     this.view = groups[group] ||= { charts: [], from: 0, to: 1, all: true };
     this.view.charts.push(this);
     this.curves = [];
-    const c = this.canvas, view = this.view;
+    const c = this.canvas, view = this.view, box = make("div", undefined, "plot");
+    c.replaceWith(box);
+    box.append(c, this.above = make("canvas"), this.mark = make("i"));
+    this.mark.hidden = true;
     new ResizeObserver(() => this.redraw()).observe(c);
     c.addEventListener("pointerdown", e => { this.drag = e.clientX; c.setPointerCapture(e.pointerId); });
     c.addEventListener("pointerup", () => { this.drag = null; });
@@ -91,7 +94,7 @@ class Chart {
   }
   redrawAll() { for (const chart of this.view.charts) chart.redraw(); }
   redraw() { this.stale = true; this.point(); }
-  // What lies above the curves: these are drawn anew only where they changed.
+  // What lies above the curves is on its own: they are drawn only where they changed.
   point() {
     if (this.due) return;
     this.due = true;
@@ -126,30 +129,22 @@ class Chart {
     return from < to ? [from, to] : [0, Math.max(1, to)];
   }
   paint() {
-    const c = this.canvas, w = c.clientWidth, g = c.getContext("2d");
-    if (!w) return;
-    if (this.stale) { this.stale = false; this.over = this.paintCurves(g); this.kept = null; }
-    if (!this.over) return;
-    const marked = recording && this.over.inTime, crossed = this.at != null && this.drag == null && this.at > 48;
-    if (!this.kept && !marked && !crossed) return;
-    if (this.kept) {
-      g.setTransform(1, 0, 0, 1, 0, 0); g.clearRect(0, 0, c.width, c.height); g.drawImage(this.kept, 0, 0);
-    } else {
-      this.kept = make("canvas"); this.kept.width = c.width; this.kept.height = c.height;
-      this.kept.getContext("2d").drawImage(c, 0, 0);
+    if (this.stale) {
+      if (!this.canvas.clientWidth) return;
+      this.stale = false; this.over = this.paintCurves(this.canvas.getContext("2d"));
     }
-    const { seen, v, px, py, left, right, top, low, inTime, dpr } = this.over;
-    g.save();
-    g.setTransform(dpr, 0, 0, dpr, 0, 0);
-    g.beginPath(); g.rect(left, 0, right - left, low + 22); g.clip();
-    if (marked) {
-      const x = px(now.elapsed);
-      g.lineWidth = 2; g.strokeStyle = colour("accent");
-      g.beginPath(); g.moveTo(x, top); g.lineTo(x, low); g.stroke();
-    }
-    g.lineWidth = 1;
-    if (crossed) this.cross(g, seen, v, px, py, left, right, top, low, inTime);
-    g.restore();
+    const o = this.over, x = o && recording && o.inTime ? o.px(now.elapsed) : NaN;
+    const marked = x >= 48 && x <= o.right, crossed = !!o && this.at > 48 && this.drag == null;
+    this.mark.hidden = !marked;
+    if (marked) this.mark.style.transform = `translateX(${x - 1}px)`;
+    if (!crossed && !this.crossed) return;
+    this.crossed = crossed;
+    const c = this.above, g = c.getContext("2d");
+    if (c.width !== this.canvas.width || c.height !== this.canvas.height) { c.width = this.canvas.width; c.height = this.canvas.height; }
+    g.setTransform(1, 0, 0, 1, 0, 0); g.clearRect(0, 0, c.width, c.height);
+    if (!crossed) return;
+    g.setTransform(o.dpr, 0, 0, o.dpr, 0, 0); g.font = "11px system-ui,sans-serif";
+    this.cross(g, o.seen, o.v, o.px, o.py, o.left, o.right, o.top, o.low, o.inTime);
   }
   // Of a thousand points in a pixel none is drawn twice: the places that are seen.
   paintCurves(g) {
@@ -332,7 +327,15 @@ async function fetchCourse() {
 // ---- the star ----
 
 let starNames = "", star = [];
-const lagColour = lag => `hsl(${Math.max(0, 150 - 22 * Math.min(lag, 7))} 62% ${matchMedia("(prefers-color-scheme:dark)").matches ? 58 : 40}%)`;
+const dark = matchMedia("(prefers-color-scheme:dark)");
+const lagColour = lag => `hsl(${Math.max(0, 150 - 22 * Math.min(lag, 7))} 62% ${dark.matches ? 58 : 40}%)`;
+// Only what changed is told the browser: it draws anew whatever is set.
+const put = (e, key, value) => {
+  const had = e.had ||= {};
+  if (had[key] === value) return;
+  had[key] = value;
+  key === "text" ? e.textContent = value : e.setAttribute(key, value);
+};
 // A text that is no wider than there is room for, cut in its middle.
 function fit(text, words, room) {
   const all = [...words];
@@ -377,17 +380,17 @@ function showStar(s) {
   const nodes = s.nodes.slice(0, 64);
   const names = nodes.map(n => n.name).join("\n");
   if (names !== starNames || !star.length) { starNames = names; layStar(nodes); }
-  $("star-version").textContent = "v" + figure(s.version);
+  put($("star-version"), "text", "v" + figure(s.version));
   nodes.forEach((n, i) => {
     const q = star[i], r = rates.get(n.name) || { up: 0, down: 0 }, rate = (r.up + r.down) / 1e6, lost = n.gone || n.silent;
-    q.link.setAttribute("class", lost ? "lost" : "");
-    q.link.setAttribute("stroke", lost ? "" : lagColour(n.lag));
-    q.link.setAttribute("stroke-width", lost ? 1.5 : Math.min(22, 1.5 + 3 * Math.sqrt(rate)));
-    q.group.setAttribute("class", n.gone ? "gone" : "");
-    q.crown.setAttribute("visibility", n.best ? "visible" : "hidden");
-    q.sub.textContent = nodes.length > 16 || q.room < 70 ? "" : n.gone ? "gone" : n.silent ? "silent"
-      : `${rate.toFixed(rate < 10 ? 1 : 0)} MB/s` + (q.room < 140 ? "" : ` · ${n.lag} behind`);
-    q.title.textContent = `${n.name}: ${n.gone ? "gone" : n.silent ? "silent" : n.activity}, ${rate.toFixed(2)} MB/s, ${n.lag} versions behind${n.best ? ", best" : ""}`;
+    put(q.link, "class", lost ? "lost" : "");
+    put(q.link, "stroke", lost ? "" : lagColour(n.lag));
+    put(q.link, "stroke-width", lost ? "1.5" : Math.min(22, 1.5 + 3 * Math.sqrt(rate)).toFixed(1));
+    put(q.group, "class", n.gone ? "gone" : "");
+    put(q.crown, "visibility", n.best ? "visible" : "hidden");
+    put(q.sub, "text", nodes.length > 16 || q.room < 70 ? "" : n.gone ? "gone" : n.silent ? "silent"
+      : `${rate.toFixed(rate < 10 ? 1 : 0)} MB/s` + (q.room < 140 ? "" : ` · ${n.lag} behind`));
+    put(q.title, "text", `${n.name}: ${n.gone ? "gone" : n.silent ? "silent" : n.activity}, ${rate.toFixed(2)} MB/s, ${n.lag} versions behind${n.best ? ", best" : ""}`);
   });
 }
 
@@ -657,22 +660,26 @@ function setRates(i) {
   for (const [name, r] of ratesBetween(all[Math.max(0, from)], all[i])) rates.set(name, r);
 }
 function showAt(i, soon) {
-  const s = now = recording.statuses[i], notes = recording.notes;
-  let told = notes.length;
-  while (told && notes[told - 1].elapsed > s.elapsed) told--;
+  const s = now = recording.statuses[i];
   setRates(i);
   $("at-time").textContent = span(s.elapsed) + " of " + span(recording.statuses[recording.statuses.length - 1].elapsed);
   $("at").setAttribute("aria-valuetext", span(s.elapsed));
-  showStar(s);
   for (const c of charts) c.point();
   clearTimeout(recording.timer);
-  if (soon && performance.now() - recording.shown < 250) recording.timer = setTimeout(() => showWords(s, told), 120);
-  else showWords(s, told);
-}
-// Figures, which nobody reads while they fly past.
-function showWords(s, told) {
+  if (!soon) return showAll(s);
+  recording.timer = setTimeout(showAll, 120, s);
+  if (recording.turn++ % 2) return showStar(s);
+  if (performance.now() - recording.shown < 60) return;
   recording.shown = performance.now();
-  showFacts(s); showHints(s); showNodes(s); showFates(s); showTime(s);
+  parts[recording.part++ % parts.length](s);
+}
+// While the slider moves a frame draws one of these or the star: all take too long.
+const parts = [s => { showFacts(s); showHints(s); }, showNodes, showTime, s => { showFates(s); showNotes(s); }];
+const showAll = s => { showStar(s); for (const part of parts) part(s); };
+function showNotes(s) {
+  const notes = recording.notes;
+  let told = notes.length;
+  while (told && notes[told - 1].elapsed > s.elapsed) told--;
   if (told !== recording.told) {
     recording.told = told;
     seen.clear(); $("events").replaceChildren();
@@ -681,7 +688,7 @@ function showWords(s, told) {
 }
 function openRecording(r) {
   const all = r.statuses;
-  recording = r;
+  recording = r; r.turn = r.part = r.shown = 0;
   r.gap = (all[all.length - 1].elapsed - all[0].elapsed) / Math.max(1, all.length - 1);
   document.body.classList.add("recorded");
   live("on", "a recording");
@@ -752,7 +759,7 @@ for (const b of document.querySelectorAll("[data-axis]")) b.addEventListener("cl
   groups.loss.all = true;
   showCurves();
 });
-matchMedia("(prefers-color-scheme:dark)").addEventListener("change", () => { colours = {}; starNames = ""; rows.clear(); $("rows").replaceChildren(); if (recording) showAt(+$("at").value); else if (now) take(now); for (const c of charts) { c.names = ""; } showCurves(); });
+dark.addEventListener("change", () => { colours = {}; starNames = ""; rows.clear(); $("rows").replaceChildren(); if (recording) showAt(+$("at").value); else if (now) take(now); for (const c of charts) { c.names = ""; } showCurves(); });
 new ResizeObserver(() => { starNames = ""; if (now) showStar(now); }).observe($("star"));
 showHead();
 begin();

@@ -52,8 +52,7 @@ class Shown:
         status = json.loads(json.dumps(self.last)) | changes
         if node:
             status["nodes"][0] |= node
-        self.browser.value(f"now = {json.dumps(status)}, showStar(now)")
-        self.browser.value("showWords(now, 0)")
+        self.browser.value(f"now = {json.dumps(status)}, showAll(now)")
 
     def text(self, name: str) -> str:
         return self.browser.value(f"document.getElementById('{name}').textContent")

@@ -13,6 +13,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browser import Browser  # noqa: E402
 
 VERSION = "now.version"
+# How often a curve's canvas is drawn anew.
+COUNT = """var drawn = 0;
+for (const act of ["clearRect", "drawImage"]) {
+  const was = CanvasRenderingContext2D.prototype[act];
+  CanvasRenderingContext2D.prototype[act] = function (...given) {
+    drawn++;
+    return was.apply(this, given);
+  };
+}"""
 
 
 def main(program: str, at: str, nodes: str, name: str) -> None:
@@ -47,6 +56,7 @@ def main(program: str, at: str, nodes: str, name: str) -> None:
             browser.key("Tab")
             if browser.value("document.activeElement.id") == "at":
                 break
+        browser.value(COUNT)
         browser.key("ArrowLeft")
         browser.until(f"now === recording.statuses[{steps - 1}]", 5)
         browser.value(
@@ -54,6 +64,9 @@ def main(program: str, at: str, nodes: str, name: str) -> None:
             "(document.getElementById('at'))"
         )
         browser.until(f"{VERSION} < {last}", 5)
+        browser.value("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        drawn = browser.value("drawn")
+        assert drawn == 0, f"{drawn} times curves are drawn that have not changed"
         shown = browser.value("document.getElementById('at-time').textContent")
         assert " of " in shown, shown
         status = json.loads(browser.value("fetch('/status').then(r => r.text())"))
