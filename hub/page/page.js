@@ -29,7 +29,11 @@ const span = s => !known(s) ? "–" : s < 60 ? s.toFixed(s < 10 ? 1 : 0) + " s"
   : s < 3600 ? Math.floor(s / 60) + " min " + Math.floor(s % 60) + " s"
   : s < 172800 ? Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min"
   : (s / 86400).toFixed(1) + " d";
-const clock = wall => new Date(wall * 1000).toTimeString().slice(0, 8);
+// With the date, as runs take weeks.
+const stamp = wall => {
+  const d = new Date(wall * 1000), two = n => String(n).padStart(2, "0");
+  return `${two(d.getMonth() + 1)}-${two(d.getDate())} ${d.toTimeString().slice(0, 8)}`;
+};
 const style = getComputedStyle(document.documentElement);
 let colours = {};
 const colour = name => colours[name] ||= style.getPropertyValue("--" + name).trim();
@@ -510,7 +514,7 @@ function showFacts(s) {
     ["Moved", size(moved), `${size(moved / steps || NaN)} per step` + (known(drop) && drop >= 1 ? `, ${size(moved / drop)} per 1 % of loss` : "")],
     s.tasks && ["Epoch", String(s.epoch), `${s.tasks_done} of ${s.tasks} tasks`, s.tasks_done / s.tasks],
     (s.preempted || s.rollbacks) && ["Undone", `${s.preempted + s.rollbacks}`, `${s.preempted} preempted, ${s.rollbacks} rollbacks`],
-    ["Running for", span(s.elapsed), s.saved ? "saved " + clock(s.saved) : "not saved yet"]].filter(Boolean);
+    ["Hub up for", span(s.elapsed), s.saved ? `saved ${span(Math.max(0, Date.parse(s.time) / 1000 - s.saved))} ago` : "not saved yet"]].filter(Boolean);
   $("facts").replaceChildren(...facts.map(([name, value, more, meter]) => {
     const d = make("div");
     d.append(make("span", name), make("b", value));
@@ -523,12 +527,13 @@ function showFacts(s) {
   $("title").textContent = s.title + (s.model ? " · " + s.model : "");
   $("state").textContent = s.state;
   $("release").textContent = `starswitch ${s.release} · run ${s.run}`;
-  document.title = (known(s.loss) ? figure(s.loss, 3) + " · " : "") + "starswitch";
+  titled();
 }
 
 // Where a setting is wrong: only what follows from what was measured.
 function showHints(s) {
-  const hints = [];
+  const hints = [], gone = s.ended ? [] : s.nodes.filter(n => n.gone && !n.leaving).map(n => n.name);
+  if (gone.length) hints.push(`Gone, and not by an order: ${gone.slice(0, 5).join(", ")}${gone.length > 5 ? ` and ${gone.length - 5} more` : ""}. The run goes on without; start ${gone.length > 1 ? "them" : "it"} again to go on with ${gone.length > 1 ? "them" : "it"}.`);
   for (const n of s.nodes) {
     if (n.gone) continue;
     const exchanges = n.exchanges + declined(n), takes = n.link_busy * n.rate;
@@ -579,7 +584,8 @@ function addEvent(id, e) {
   seen.add(id);
   const li = make("li", undefined, e.level), text = make("span");
   text.append(make("b", e.event.replaceAll("_", " ") + (e.subject ? " " : "")), e.subject, e.text ? ": " + e.text : "");
-  const t = make("time", clock(e.wall));
+  // A simulation has no date.
+  const t = make("time", e.wall < 1e9 ? span(e.elapsed) : stamp(e.wall));
   t.title = span(e.elapsed) + " after the hub began";
   li.append(t, text);
   $("events").prepend(li);
@@ -613,8 +619,14 @@ function take(s) {
   if (!s.ended) live("on", "live");
   showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); showTime(s); addPoint(s);
 }
+// A tab in the background shows it, too.
+function titled() {
+  document.title = ({ off: "no hub · ", over: "ended · " }[$("live").className] || "") + (now && known(now.loss) ? figure(now.loss, 3) + " · " : "") + "starswitch";
+}
 function live(kind, words) {
   $("live").className = kind;
+  document.body.classList.toggle("off", kind === "off");
+  titled();
   if ($("live").lastChild.textContent !== words) $("live").lastChild.textContent = words;
 }
 // A run that has ended stays on show; a hub that comes back is followed again.
@@ -750,6 +762,7 @@ async function order(line, question) {
     say(words);
   } catch { say("the hub does not answer"); }
 }
+$("only").addEventListener("click", () => $("only").setAttribute("aria-pressed", $("events").classList.toggle("only")));
 $("do-checkpoint").addEventListener("click", () => order("checkpoint"));
 $("do-unpin").addEventListener("click", () => order("unpin"));
 $("do-stop").addEventListener("click", () => order("stop", "Stop the hub? It saves; its nodes train on alone, and come back when it is started again."));

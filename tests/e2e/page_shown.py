@@ -86,6 +86,34 @@ def time_left(page: Shown) -> None:
     print("    time: to the goal where that is what ends the run, with its spread")
 
 
+def at_night(page: Shown) -> None:
+    """What somebody who looks at 3 a.m. must not miss or misread."""
+    page.show({"gone": True, "leaving": False}, ended=False)
+    first = page.last["nodes"][0]["name"]
+    assert f"Gone, and not by an order: {first}." in page.text("hints")
+    page.show({"gone": True, "leaving": True}, ended=False)
+    assert "Gone" not in page.text("hints"), page.text("hints")
+    # A save of yesterday at this time of day is a day old.
+    page.show(time="2026-11-26T03:00:00Z", saved=1795662000 - 86400)
+    assert "saved 24 h 0 min ago" in page.text("facts"), page.text("facts")
+    browser = page.browser
+    browser.value(
+        "['info', 'warning'].forEach((level, i) => addEvent('t' + i, {level, event: "
+        "'e_' + level, subject: 'n1', text: 'x', wall: 1795662000 - 86400 * i, "
+        "elapsed: 9}))"
+    )
+    shown = "[...document.querySelectorAll('#events li')].slice(0, 2).map(e => "
+    times = browser.value(shown + "e.querySelector('time').textContent)")
+    assert len(times[0]) == len("11-26 03:00:00") and times[0] != times[1], times
+    assert times[0][6:] == times[1][6:], times
+    browser.value("document.getElementById('only').click()")
+    assert browser.value(shown + "e.offsetHeight > 0)") == [True, False]
+    browser.value("document.getElementById('only').click(), live('off', 'no hub')")
+    assert browser.value("document.title").startswith("no hub · ")
+    browser.value("live('on', 'a recording')")
+    print("    at night: what is gone, how old a save is, dates, warnings alone")
+
+
 def narrow(page: Shown, folder: str) -> None:
     browser = page.browser
     for width in (360, 1280):
@@ -123,6 +151,7 @@ def main(program: str, at: str, pictures: str = "") -> None:
         page = Shown(browser)
         hints(page)
         time_left(page)
+        at_night(page)
         narrow(page, pictures)
         assert not browser.complaints, browser.complaints
 
