@@ -393,8 +393,8 @@ function showStar(s) {
     put(q.group, "class", n.gone ? "gone" : "");
     put(q.crown, "visibility", n.best ? "visible" : "hidden");
     put(q.sub, "text", nodes.length > 16 || q.room < 70 ? "" : n.gone ? "gone" : n.silent ? "silent"
-      : `${rate.toFixed(rate < 10 ? 1 : 0)} MB/s` + (q.room < 140 ? "" : ` · ${n.lag} behind`));
-    put(q.title, "text", `${n.name}: ${n.gone ? "gone" : n.silent ? "silent" : n.activity}, ${rate.toFixed(2)} MB/s, ${n.lag} versions behind${n.best ? ", best" : ""}`);
+      : size(r.up + r.down) + "/s" + (q.room < 140 ? "" : ` · ${n.lag} behind`));
+    put(q.title, "text", `${n.name}: ${n.gone ? "gone" : n.silent ? "silent" : n.activity}, ${size(r.up + r.down)}/s, ${n.lag} versions behind${n.best ? ", best" : ""}`);
   });
 }
 
@@ -553,6 +553,7 @@ function showFates(s) {
   box.replaceChildren(...(list.length ? list : [["nothing offered yet", 0]]).flatMap(([name, v]) => {
     const bar = make("i", undefined, name === "merged" ? "" : "no");
     bar.style.width = (all ? 100 * v / all : 0) + "%";
+    bar.style.visibility = v ? "" : "hidden";
     return [make("span", name), bar, make("q", v ? `${figure(v, 4)} · ${(100 * v / all).toFixed(1)} %` : "")];
   }));
 }

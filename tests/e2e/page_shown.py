@@ -106,6 +106,8 @@ def at_night(page: Shown) -> None:
     times = browser.value(shown + "e.querySelector('time').textContent)")
     assert len(times[0]) == len("11-26 03:00:00") and times[0] != times[1], times
     assert times[0][6:] == times[1][6:], times
+    tall = browser.value(shown + "e.querySelector('time').offsetHeight)")
+    assert max(tall) < 30, f"a time is on two lines: {tall}"
     browser.value("document.getElementById('only').click()")
     assert browser.value(shown + "e.offsetHeight > 0)") == [True, False]
     browser.value("document.getElementById('only').click(), live('off', 'no hub')")
