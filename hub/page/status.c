@@ -54,6 +54,12 @@ static double limit(uint64_t bytes)
     return bytes ? (double)bytes : NAN;
 }
 
+/* The hub stops, or another one has taken its run over. */
+static bool goes_on(const struct hub_view *view)
+{
+    return view->stopping || view->superseded;
+}
+
 /* What the page shows and ctl does not. */
 static void add_extra(const struct status_source *source, struct text *out)
 {
@@ -79,8 +85,8 @@ static void add_extra(const struct status_source *source, struct text *out)
     add_number(out, "up_limit", limit(now->view.up_limit));
     add_number(out, "down_limit", limit(now->view.down_limit));
     add_number(out, "most_nodes", TIMELINE_NODES);
-    add_flag(out, "ended", now->view.ended && !now->view.stopping);
-    add_flag(out, "stopping", now->view.stopping);
+    add_flag(out, "ended", now->view.ended && !goes_on(&now->view));
+    add_flag(out, "stopping", goes_on(&now->view));
 }
 
 size_t status_room(unsigned nodes)

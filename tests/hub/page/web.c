@@ -79,6 +79,17 @@ static void a_hub_that_recovers_is_alive_and_not_ready(void)
     browser_close(&browser);
 }
 
+/* Another hub has its run, which goes on. */
+static void a_run_that_another_hub_has_is_not_over(void)
+{
+    browser_open(&browser, NULL);
+    browser.view.ended = browser.view.superseded = true;
+    browser_tell(&browser);
+    wait_for_news();
+    CHECK_CONTAINS("\"ended\":false,\"stopping\":true", browser.answer);
+    browser_close(&browser);
+}
+
 static void a_hub_whose_jobs_stand_is_not_healthy(void)
 {
     browser_open(&browser, NULL);
@@ -235,6 +246,7 @@ void add_hub_page_web_tests(CU_pSuite suite)
     TEST(status_is_what_the_hub_has_told);
     TEST(a_drawing_holds_the_nodes_and_no_script);
     TEST(a_hub_that_recovers_is_alive_and_not_ready);
+    TEST(a_run_that_another_hub_has_is_not_over);
     TEST(a_hub_whose_jobs_stand_is_not_healthy);
     TEST(an_order_is_done_and_answered);
     TEST(what_no_page_of_ours_asks_changes_nothing);
