@@ -26,16 +26,14 @@ void adapt_init(struct hub *hub)
                                 .longest = hub->config.every};
 }
 
-/* Parts of the model that are spread over k, and results that are cut at d,
- * take the time that they are given: there is nothing to be measured. */
 static bool adapts(const struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
     return (config->free_every || config->free_delay) &&
-           hub->policy->exchange == EXCHANGE_DELTA && config->fragments < 2 &&
-           config->miss != MISS_CUT && !tournament_goes_on(hub) &&
-           centre_is_founded(hub) && !run_is_ending(hub);
+           hub->policy->exchange == EXCHANGE_DELTA &&
+           !tournament_goes_on(hub) && centre_is_founded(hub) &&
+           !run_is_ending(hub);
 }
 
 /* So many of the rounds that do not count are over. */

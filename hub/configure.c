@@ -274,10 +274,20 @@ static enum status configure_miss(const struct options *options,
  * as soon, and what nodes learn apart at first costs most. */
 enum { USUAL_EVERY = 20, USUAL_DELAY = 4, FIRST_EVERY = 5, FIRST_DELAY = 2 };
 
+/* Parts of the model that are spread over k, and results that are cut at d,
+ * take the time that they are given: there is nothing to be measured. */
+static bool chooses_tempo(const struct options *options,
+                          const struct hub_config *config)
+{
+    return strcmp(options->policy, "auto") == 0 &&
+           config->policy.exchange == EXCHANGE_DELTA && config->fragments < 2 &&
+           config->miss != MISS_CUT;
+}
+
 static void configure_tempo(const struct options *options,
                             struct hub_config *config)
 {
-    bool chooses = strcmp(options->policy, "auto") == 0;
+    bool chooses = chooses_tempo(options, config);
 
     config->free_every = chooses && options->every == VALUE_AUTO;
     config->free_delay = chooses && options->delay == VALUE_AUTO;
@@ -305,7 +315,6 @@ enum status hub_configure(const struct options *options,
 #undef SET_HUB
 #undef SET_CONFIG
     config->recovery = HUB_RECOVERY;
-    configure_tempo(options, config);
     config->nodes = (unsigned)options->nodes;
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
     config->window = options->window;
@@ -326,6 +335,7 @@ enum status hub_configure(const struct options *options,
     config->fragments = (uint32_t)options->fragments;
     config->dylu = options->dylu;
     status = configure_policy(options, &config->policy, why);
+    configure_tempo(options, config);
     if (status == STATUS_OK)
         status = configure_init(options, config, why);
     if (status == STATUS_OK)

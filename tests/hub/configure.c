@@ -56,6 +56,29 @@ static void only_progress_can_be_cut(void)
     CHECK_CONTAINS("merged as a whole", why.text);
 }
 
+static void check_tempo(uint64_t every, uint64_t delay, bool is_free)
+{
+    CHECK_OK(hub_configure(&options, &config, &why));
+    CHECK_EQUAL(every, config.every);
+    CHECK_EQUAL(delay, config.delay);
+    CHECK_EQUAL(is_free, config.free_every);
+    CHECK_EQUAL(is_free, config.free_delay);
+}
+
+/* One that begins small and is never chosen anew would stay small. */
+static void k_and_d_begin_small_only_where_they_are_chosen(void)
+{
+    start("auto");
+    check_tempo(5, 2, true);
+    set("fragments", "4");
+    check_tempo(20, 4, false);
+    start("auto");
+    set("miss", "cut");
+    check_tempo(20, 4, false);
+    start("diloco");
+    check_tempo(20, 4, false);
+}
+
 /* What is sent where no codec is named. */
 static void check_default(const char *policy, enum codec_id up,
                           enum codec_id down)
@@ -191,6 +214,7 @@ void add_hub_configure_tests(CU_pSuite suite)
     TEST(t20_results_that_cannot_be_changes_are_raw);
     TEST(presets_of_few_bytes_have_codecs_of_their_own);
     TEST(t20_gradients_and_parameters_are_raw);
+    TEST(k_and_d_begin_small_only_where_they_are_chosen);
     TEST(t20_every_preset_goes_with_the_codecs_it_has);
     TEST(only_progress_can_be_cut);
     TEST(each_way_has_its_codec);
