@@ -133,7 +133,9 @@ static void optional_fields_that_are_zero_are_left_out_at_the_end(void)
                                   : 0),
                     bytes[0] == 0xdc ? bytes[2] : bytes[0] & 15);
         CHECK_OK(msg_decode(bytes, size, &back));
-        CHECK(memcmp(&msg, &back, sizeof msg) == 0);
+        CHECK_EQUAL(msg.ping.net_wait, back.ping.net_wait);
+        CHECK_EQUAL(msg.ping.idle, back.ping.idle);
+        CHECK_EQUAL(0, back.ping.compute);
     }
 }
 

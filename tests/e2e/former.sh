@@ -24,8 +24,9 @@ if [ ! -x "$then/build/starswitch-node" ]; then
     rm -rf "$then"
     mkdir -p "$then"
     git archive "$former" | tar -x -C "$then"
-    # A make of its own, not a part of the one that calls this.
-    env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS timeout -k 10 480 \
+    # A make of its own, not a part of the one that calls this, nor with the
+    # variables that this has been given.
+    env -i PATH="$PATH" HOME="$HOME" timeout -k 10 480 \
         make -C "$then" -j2 HUSH=1 build/starswitch-hub build/starswitch-node \
         >"$here/make.out" 2>&1 || failed "the former release cannot be built"
 fi
