@@ -158,11 +158,19 @@ def _beats(run: bytes, rank: int) -> str:
     return f"starswitch/{run.hex()}/{rank}"
 
 
+def _begun(run: bytes) -> str:
+    """What is in the store as soon as all ranks have met."""
+    return f"starswitch/{run.hex()}/begun"
+
+
 def _meet_all(work: Work, store: Any, run: bytes, rank: int, world: int) -> None:
     """Waits until all ranks are there. A rank that waits says so in torch's store
-    every second, so that its end is noticed: the hub waits for all to come."""
+    every second, so that its end is noticed: the hub waits for all to come. Those
+    of a run that has begun do not say it any more."""
     try:
         _hear_all(work, store, run, rank, world)
+        if work.is_success():
+            store.set(_begun(run), "")
     except dist.DistError as error:
         if not work.is_done_within(BEAT):
             raise RuntimeError(
@@ -185,7 +193,11 @@ def _hear_all(work: Work, store: Any, run: bytes, rank: int, world: int) -> None
             count = store.add(_beats(run, one), 0)
             if count != beats[one]:
                 beats[one], heard[one] = count, now
-            elif count and now - heard[one] > SILENCE and not work.is_completed():
+            elif (
+                count
+                and now - heard[one] > SILENCE
+                and not (work.is_completed() or store.check([_begun(run)]))
+            ):
                 raise RuntimeError(
                     f"starswitch: rank {one} was lost while the run began: start all "
                     "ranks again"
