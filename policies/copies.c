@@ -106,13 +106,17 @@ static double likeness(const struct sketch *way, const struct ways *ways,
 
 void copies_find(const struct offered *list, unsigned count, int *of)
 {
-    struct ways now = ways_of(list, count, false);
-    struct ways before = ways_of(list, count, true);
+    struct ways now, before;
 
+    for (unsigned i = 0; i < count; i++)
+        of[i] = -1;
+    if (count > COPY_MOST)
+        return;
+    now = ways_of(list, count, false);
+    before = ways_of(list, count, true);
     for (unsigned i = 0; i < count; i++) {
         double most = 0;
 
-        of[i] = -1;
         for (unsigned j = 0; j < count; j++) {
             double alike = fmax(j < i ? likeness(&now.way[i], &now, j) : 0,
                                 j != i ? likeness(&now.way[i], &before, j) : 0);

@@ -26,6 +26,7 @@
 
 enum {
     SKETCH = 128,
+    COPY_MOST = 64, /* nodes in a round; of more, some are alike by chance */
     COPY_ROUNDS = 8 /* in a row, until it is told */
 };
 
@@ -48,7 +49,7 @@ struct offered {
 /* Writes for each the place of the most alike one that it may be a copy of, or
  * -1: of those before it in the list, and of what any other one offered in the
  * round before. Fewer than three are not compared: there is nothing that two do
- * not have in common. */
+ * not have in common. Nor are more than COPY_MOST. */
 void copies_find(const struct offered *list, unsigned count, int *of);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/prng.h"
 #include "tests/check.h"
 
-enum { MOST = 6, LONG = 20000 };
+enum { FEW = 6, MOST = COPY_MOST + 1, LONG = 20000 };
 
 /* What copies_find makes of these. */
 static void find(struct sketch *list, unsigned count, int *of)
@@ -34,7 +34,7 @@ static void honest_nodes_are_told_apart_however_much_they_agree(void)
     struct sketch list[MOST];
     int of[MOST];
 
-    for (unsigned count = 3; count <= MOST; count++) {
+    for (unsigned count = 3; count <= FEW; count++) {
         orthogonal(list, count, 10); /* a cosine of 100 / 101 */
         find(list, count, of);
         for (unsigned i = 0; i < count; i++)
@@ -55,6 +55,19 @@ static void a_copy_is_found_whatever_its_length(void)
         find(list, 5, of);
         for (unsigned j = 0; j < 5; j++)
             CHECK(of[j] == (j == 3 ? 1 : -1));
+    }
+}
+
+static void of_very_many_none_is_told(void)
+{
+    struct sketch list[MOST];
+    int of[MOST];
+
+    for (unsigned count = COPY_MOST; count <= MOST; count++) {
+        orthogonal(list, count, 1);
+        list[3] = list[1];
+        find(list, count, of);
+        CHECK(of[3] == (count > COPY_MOST ? -1 : 1));
     }
 }
 
@@ -137,20 +150,20 @@ static void who_goes_nowhere_and_two_alone_are_not_compared(void)
     int of[MOST];
 
     memset(list, 0, sizeof list);
-    find(list, MOST, of);
-    for (unsigned i = 0; i < MOST; i++)
+    find(list, FEW, of);
+    for (unsigned i = 0; i < FEW; i++)
         CHECK(of[i] == -1);
     list[0].at[0] = list[1].at[0] = 1;
     find(list, 2, of);
     CHECK(of[1] == -1);
-    find(list, MOST, of); /* four of them go nowhere */
+    find(list, FEW, of); /* four of them go nowhere */
     CHECK(of[1] == -1);
     list[2].at[0] = NAN;
-    find(list, MOST, of);
+    find(list, FEW, of);
     CHECK(of[1] == -1);
     list[2].at[0] = 0;
     list[2].at[1] = 1;
-    find(list, MOST, of);
+    find(list, FEW, of);
     CHECK(of[1] == 0 && of[2] == -1);
 }
 
@@ -158,6 +171,7 @@ void add_policies_copies_tests(CU_pSuite suite)
 {
     TEST(honest_nodes_are_told_apart_however_much_they_agree);
     TEST(a_copy_is_found_whatever_its_length);
+    TEST(of_very_many_none_is_told);
     TEST(so_is_one_that_is_a_round_old);
     TEST(a_copy_with_noise_is_one_up_to_a_cosine_of_nine_tenths);
     TEST(a_sketch_keeps_lengths_and_angles);
