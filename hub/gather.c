@@ -90,6 +90,7 @@ static void checked(void *machine, struct job *job)
 static const struct work work_check = {"check", check_chunk, checked};
 
 static void check_start(struct hub *hub, const struct member *member,
+                        const struct update *update,
                         const struct msg_chunk *chunk, struct blob *payload)
 {
     struct chunk_check *check =
@@ -97,7 +98,7 @@ static void check_start(struct hub *hub, const struct member *member,
 
     check->member = member->place;
     check->session = member->session;
-    check->sketched = prng_mix(hub->config.seed) | 1;
+    check->sketched = update->sketch ? prng_mix(hub->config.seed) | 1 : 0;
     check->job.extent = centre_extent(hub, chunk->chunk);
     hub_job(hub, &check->job);
 }
@@ -169,7 +170,7 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
     if (update->credit.prompt)
         flow_return(hub, member, chunk->exchange, &update->credit,
                     in->payload->wire_bytes);
-    check_start(hub, member, chunk, in->payload);
+    check_start(hub, member, update, chunk, in->payload);
 }
 
 void hub_on_close(struct hub *hub, const struct incoming *in)

@@ -51,9 +51,11 @@ static bool is_alone(const struct hub *hub, const struct round *round,
 {
     unsigned merged = 0;
 
+    if (round->live > 1)
+        return false;
     EACH_MEMBER(hub, member)
         merged += member->norms != NULL;
-    return round->live < 2 && merged < 2 &&
+    return merged < 2 &&
            !(series < NORM_SERIES && hub->rounds.former_norms[series] > 0);
 }
 

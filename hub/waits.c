@@ -213,6 +213,14 @@ static struct progress progress_of(const struct hub *hub,
     return progress;
 }
 
+/* What looking at uploads goes by; it is counted again after a cut. */
+struct watch {
+    nanos span;
+    struct sorted_values rates;
+    struct progress progress; /* of the round that is looked at */
+    unsigned uploads;         /* of all rounds */
+};
+
 /* Whether all others of the round that send anything are through, or a window
  * ahead, or all wait for it. */
 static bool is_behind(const struct hub *hub, const struct progress *progress,
@@ -286,17 +294,17 @@ static bool ends_itself(const struct hub *hub, const struct update *one)
 
 /* Others wait, for longer than they needed; or all do, and send nothing. */
 static bool holds_up(const struct hub *hub, const struct round *round,
-                     const struct progress *progress, const struct update *slow,
-                     bool behind, const struct sorted_values *rates)
+                     const struct update *slow, bool behind,
+                     const struct watch *watch)
 {
     nanos age = hub->now - slow->began;
 
     if (behind ? slow->behind <= age - slow->behind
-               : round->count == 1 || progress->uploads > 1)
+               : round->count == 1 || watch->progress.uploads > 1)
         return false;
     if (ends_itself(hub, slow))
         return false;
-    return patience_seconds(age) > upload_time(hub, slow, rates);
+    return patience_seconds(age) > upload_time(hub, slow, &watch->rates);
 }
 
 static void cut(struct hub *hub, struct update *slow)
@@ -368,29 +376,24 @@ static bool is_dropped(const struct hub *hub, const struct update *slow,
            (member->patience.spent && !ends_itself(hub, slow));
 }
 
-/* What looking at uploads goes by; it is counted again after a cut. */
-struct watch {
-    nanos span;
-    struct sorted_values rates;
-    struct progress progress; /* of the round that is looked at */
-    unsigned uploads;         /* of all rounds */
-};
-
 static void count_uploads(const struct hub *hub, const struct round *round,
                           struct watch *watch)
 {
     watch->uploads = 0;
-    EACH_ROUND(hub, other)
-        watch->uploads += progress_of(hub, other).uploads;
-    watch->progress = progress_of(hub, round);
+    EACH_ROUND(hub, other) {
+        struct progress progress = progress_of(hub, other);
+
+        watch->uploads += progress.uploads;
+        if (other == round)
+            watch->progress = progress;
+    }
 }
 
 static bool look_at_upload(struct hub *hub, const struct round *round,
                            struct update *slow, const struct watch *watch)
 {
-    const struct progress *progress = &watch->progress;
     struct member *member = hub->roll.members[slow->member];
-    bool behind = is_behind(hub, progress, slow);
+    bool behind = is_behind(hub, &watch->progress, slow);
     nanos still = flow_still(hub, slow);
 
     slow->behind += behind ? watch->span : 0;
@@ -398,7 +401,7 @@ static bool look_at_upload(struct hub *hub, const struct round *round,
         (void)patience_use(hub, member, still, "nothing comes of its upload");
     else if (!(behind && is_dropped(hub, slow, still)) &&
              !(!run_is_ending(hub) &&
-               holds_up(hub, round, progress, slow, behind, &watch->rates) &&
+               holds_up(hub, round, slow, behind, watch) &&
                patience_use(hub, member, watch->span,
                             "its upload is too slow")))
         return false;
