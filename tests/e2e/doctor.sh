@@ -183,18 +183,19 @@ packets() { # MOST: segments that are handed over as one
     done
 }
 packets 1
-$at_hub iptables -w -A INPUT -p tcp -m statistic --mode random \
-    --probability 0.01 -j DROP
-doctor lossy 0
-finds lossy warn loss "packets were sent again"
-$at_hub iptables -w -D INPUT -p tcp -m statistic --mode random \
-    --probability 0.01 -j DROP
-$at_node iptables -w -A INPUT -p tcp -m statistic --mode random \
-    --probability 0.01 -j DROP
-doctor lossy_down 0
-finds lossy_down warn loss "came behind a gap"
-$at_node iptables -w -D INPUT -p tcp -m statistic --mode random \
-    --probability 0.01 -j DROP
+lossy() { # NAME WORDS SIDE...: it loses one packet of a hundred
+    local name=$1 words=$2 rule
+    shift 2
+    rule="INPUT -p tcp -m statistic --mode random --probability 0.01 -j DROP"
+    # shellcheck disable=SC2086
+    "$@" iptables -w -A $rule
+    doctor "$name" 0
+    finds "$name" warn loss "$words"
+    # shellcheck disable=SC2086
+    "$@" iptables -w -D $rule
+}
+lossy lossy_up "packets were sent again" $at_hub
+lossy lossy_down "came behind a gap" $at_node
 packets 65535
 
 for side in hub node; do

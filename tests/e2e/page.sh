@@ -7,8 +7,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
 
-browser=$(command -v chromium || command -v chromium-browser || true)
-[ "$browser" ] || failed "no chromium: tools/packages names it"
+find_browser
 
 run() {
     hub h --policy mean --every 10 --delay 2 --page "127.0.0.1:$((port + 7))"

@@ -6,18 +6,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
 
-browser=$(command -v chromium || command -v chromium-browser || true)
-[ "$browser" ] || failed "no chromium: tools/packages names it"
-at=127.0.0.1:$((port + 7))
-
 view() { # COURSE NODES NAME: that node is the first one
-    start view "$bin/starswitch-sim" view "$1" --listen "$at"
-    until_ 10 "the page is served" grep -q "http://$at/" "$here/view.out"
-    start look python3 tests/e2e/view.py "$browser" "$at" "$2" "$3"
-    ends look 0 90
-    cat "$here/look.out"
-    send INT view
-    ends view 0 10
+    show_course "$1" tests/e2e/view.py "$2" "$3"
 }
 
 hub h --policy mean --every 10 --delay 2 --no-page --course "$here/hub.course"

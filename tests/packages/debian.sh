@@ -7,51 +7,25 @@
 # its systemctl writes down what the packages ask of it.
 set -eu
 cd "$(dirname "$0")/../.."
-packages=$(cd "$1" && pwd)
+folder=$(cd "$1" && pwd)
 user=61184 # of those that systemd takes for DynamicUser
 
-skip() {
-    echo "skipped: $*"
-    exit 0
-}
-# ---- a bare Debian, made once ----
+. tests/packages/common
 
 dependencies() { # what is Debian's of what the packages need
-    for file in "$packages"/*.deb; do
+    for file in "$folder"/*.deb; do
         dpkg-deb -f "$file" Depends | tr ',' '\n'
     done | sed 's/[(|:].*//; s/ //g' | grep -v starswitch | sort -u
 }
 
-bare() {
-    here=$(mktemp -d)
-    trap 'rm -rf --one-file-system "$here"' EXIT
-    debootstrap --variant=minbase bookworm "$here/root" \
-        >"$here/debootstrap.log" 2>&1 ||
-        skip "debootstrap reaches no mirror:" \
-            "$(tail -n 1 "$here/debootstrap.log")"
-    # shellcheck disable=SC2046
-    chroot "$here/root" apt-get -qq -y --no-install-recommends install \
-        $(dependencies) >"$here/apt.log" 2>&1 || {
-        echo "FAILED: $(tail -n 3 "$here/apt.log")"
-        exit 1
-    }
-    chroot "$here/root" apt-get clean
-    tar -C "$here/root" -c . >"$packages/bookworm.tar.new"
-    mv "$packages/bookworm.tar.new" "$packages/bookworm.tar"
-}
-
 if [ "${2:-}" != apart ]; then
-    [ "$(id -u)" = 0 ] || skip "only root makes a root: sudo make deb-check"
-    command -v debootstrap >/dev/null || skip "there is no debootstrap"
-    unshare -nmp --fork true 2>/dev/null || skip "no namespaces here"
-    lintian --allow-root --fail-on error "$packages"/*.deb >/dev/null ||
+    can_be_root make deb-check
+    lintian --allow-root --fail-on error "$folder"/*.deb >/dev/null ||
         { echo "FAILED: lintian finds errors"; exit 1; }
     echo "lintian finds no error"
-    [ -s "$packages/bookworm.tar" ] || (bare) || exit 1
-    [ -s "$packages/bookworm.tar" ] || exit 0
-    # All that is started ends with it, and no other network is reached.
-    exec timeout -k 10 500 unshare --net --mount --pid --fork --kill-child \
-        "$0" "$packages" apart
+    # shellcheck disable=SC2046
+    bare_debian bookworm $(dependencies)
+    apart 500 "$0"
 fi
 
 # ---- two of them, hub and node ----
@@ -73,7 +47,7 @@ files() {
 }
 make_root() { # NAME
     mkdir "$here/$1"
-    tar -C "$here/$1" -xpf "$packages/bookworm.tar"
+    tar -C "$here/$1" -xpf "$folder/bookworm.tar"
     mount -t proc proc "$here/$1/proc"
     mkdir -p "$here/$1/run/systemd/system"
     # A systemctl that does nothing but remember.
@@ -113,8 +87,8 @@ service() { # hub|node STATE
 
 make_root hub
 make_root node
-install_all hub "$packages"
-install_all node "$packages"
+install_all hub "$folder"
+install_all node "$folder"
 ! asked hub ' start .*starswitch' || failed "something is started"
 echo "installed: neither unit is enabled nor started"
 
@@ -153,7 +127,7 @@ echo "a node of another root has joined the hub, by its key"
 # ---- an upgrade, while both run ----
 
 mkdir "$here/newer"
-for file in "$packages"/*.deb; do
+for file in "$folder"/*.deb; do
     dpkg-deb -R "$file" "$here/repack"
     version=$(dpkg-deb -f "$file" Version)
     sed -i "s/$version/$version+1/" "$here/repack/DEBIAN/control"
