@@ -128,8 +128,9 @@ struct hub_node_view {
     uint64_t samples;              /* training samples of its offers */
     uint64_t fates[VERDICT_COUNT]; /* exchanges that ended so */
     uint64_t preempted;            /* times its parameters were replaced */
-    double up_rate, down_rate;     /* bytes per second that its link was seen to
-                                      carry lately */
+    double up_rate, down_rate;     /* bytes per second, of the last seconds */
+    double link_up, link_down;     /* bytes per second that its link carried
+                                      while it was busy; NaN: not known */
     double busy; /* seconds that an exchange keeps its link busy; NaN: not
                     known */
     uint64_t down_limit; /* that it wants at most; 0: none */

@@ -85,6 +85,8 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->preempted = member->preempted;
     view->up_rate = member->up.rate;
     view->down_rate = member->down.rate;
+    view->link_up = traffic_up(member);
+    view->link_down = traffic_down(member);
     view->busy = traffic_busy(member);
     view->down_limit = member->delivery.bucket.rate;
     view->up_bytes = member->up_bytes;

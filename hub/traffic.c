@@ -13,16 +13,25 @@ static nanos later(nanos a, nanos b)
     return a > b ? a : b;
 }
 
-/* Of exchanges that overlap, the time that they share counts once: it is the
- * link's. They end in the order in which they began. */
+/* From then to now, but for what was counted before: of exchanges that overlap,
+ * the time that they share counts once, as it is the link's. They end in the
+ * order in which they began. */
+static nanos new_time(const struct hub *hub, nanos since, nanos *counted)
+{
+    nanos span = hub->now - later(since, *counted);
+
+    *counted = hub->now;
+    return span;
+}
+
 void traffic_sent(const struct hub *hub, struct member *member, nanos since)
 {
     struct traffic *traffic = &member->traffic;
+    struct busy *busy = &member->busy;
 
-    since = later(later(since, traffic->counted), hub->adapt.began);
-    traffic->up += hub->now - since;
-    member->busy.up += hub->now - since;
-    traffic->counted = hub->now;
+    busy->up += new_time(hub, since, &busy->counted_up);
+    traffic->up +=
+        new_time(hub, later(since, hub->adapt.began), &traffic->counted);
 }
 
 /* Under a rate of the hub's, credit is what that is spent on, used or not. */
@@ -34,22 +43,37 @@ void traffic_uploaded(struct hub *hub, const struct update *one)
     int64_t bytes = one->credit.bytes, given = one->credit.given;
 
     if (bytes <= 0)
-        return; /* of another fragment */
+        return;        /* of another fragment */
+    if (given > bytes) /* of the end of an upload */
+        traffic_sent(hub, member, one->credit.since);
     traffic->up_bytes += (uint64_t)(given > bytes ? given : bytes);
     traffic->uploads++;
+    busy->up_bytes += (uint64_t)bytes;
     busy->exchanges++;
-    if (busy->exchanges == MOST)
-        *busy = (struct busy){busy->up / 2, busy->down / 2, MOST / 2};
+    if (busy->exchanges < MOST)
+        return;
+    busy->up /= 2;
+    busy->down /= 2;
+    busy->up_bytes /= 2;
+    busy->down_bytes /= 2;
+    busy->exchanges /= 2;
+}
+
+void traffic_sending(struct member *member)
+{
+    member->busy.down_before = member->down_bytes;
 }
 
 void traffic_fetched(const struct hub *hub, struct member *member, nanos since)
 {
-    nanos span = hub->now - later(since, hub->adapt.began);
+    struct busy *busy = &member->busy;
 
     if (member->takes)
         return;
-    member->traffic.down += span;
-    member->busy.down += span;
+    member->traffic.down += hub->now - later(since, hub->adapt.began);
+    busy->down += new_time(hub, since, &busy->counted_down);
+    busy->down_bytes += member->down_bytes - busy->down_before;
+    busy->down_before = member->down_bytes;
 }
 
 double traffic_busy(const struct member *member)
@@ -62,11 +86,29 @@ double traffic_busy(const struct member *member)
            (double)busy->exchanges;
 }
 
+static double carried(const struct busy *busy, uint64_t bytes, nanos span)
+{
+    if (busy->exchanges < FEWEST || span <= 0)
+        return NAN;
+    return (double)bytes * (double)SECOND / (double)span;
+}
+
+double traffic_up(const struct member *member)
+{
+    return carried(&member->busy, member->busy.up_bytes, member->busy.up);
+}
+
+double traffic_down(const struct member *member)
+{
+    return carried(&member->busy, member->busy.down_bytes, member->busy.down);
+}
+
 void traffic_count(const struct hub *hub, struct member *member)
 {
     const struct update *one = member->in_rounds;
 
-    while (one && one->credit.given <= one->credit.bytes)
+    while (one &&
+           !(waits_uploads(hub, one) && one->credit.given > one->credit.bytes))
         one = one->next;
     if (one)
         traffic_sent(hub, member, one->credit.since);

@@ -93,6 +93,7 @@ void waits_sent(struct hub *hub, struct member *member, bool all)
         traffic_fetched(hub, member, patience->began);
     } else {
         patience->began = hub->now;
+        traffic_sending(member);
     }
 }
 

@@ -249,8 +249,8 @@ static void tell_link_bandwidth_bytes_per_second(const struct teller *teller)
 
         if (node->gone)
             continue;
-        tell(teller, "node", node->name, "dir", "up", node->up_rate);
-        tell(teller, "node", node->name, "dir", "down", node->down_rate);
+        tell(teller, "node", node->name, "dir", "up", node->link_up);
+        tell(teller, "node", node->name, "dir", "down", node->link_down);
     }
 }
 

@@ -172,7 +172,7 @@ static void there_is_room_for_every_node_at_its_longest(void)
 
         memset(node->name, '"', NODE_NAME_BYTES - 1);
         node->loss = -1.2345678912e-300;
-        node->rate = node->up_rate = node->down_rate = 1.2345678912e+300;
+        node->rate = node->link_up = node->link_down = 1.2345678912e+300;
         node->accuracy = 0.123456789123;
         node->iteration = node->samples = node->lag = UINT64_MAX;
         node->exchanges = node->missed = UINT64_MAX;

@@ -17,7 +17,8 @@ struct course {
     nanos at[CHANGES];
     uint64_t every[CHANGES], delay[CHANGES];
     unsigned count;
-    uint64_t last_every, last_delay; /* that the hub's view says */
+    uint64_t last_every, last_delay; /* that the hub's view says, */
+    double link_up, link_down;       /* with bytes per second */
     struct outcome outcome;
 };
 
@@ -63,6 +64,10 @@ static void look(void *of, struct world *world)
     hub_look(world_hub(world), 0, &view);
     course->last_every = view.every;
     course->last_delay = view.delay;
+    if (!view.count)
+        return;
+    course->link_up = view.nodes[0].link_up;
+    course->link_down = view.nodes[0].link_down;
 }
 
 static struct options options_of(const char *line)
@@ -162,6 +167,8 @@ static void links_of_their_own_carry_more_than_one_port(void)
 
     check_calm(&course);
     CHECK(course.last_every >= 16 && course.last_every <= 24);
+    CHECK_NEAR(10e6 / 8, course.link_up, 0.02e6);
+    CHECK_NEAR(10e6 / 8, course.link_down, 0.02e6);
 }
 
 /* 100, 10 and again 100 Mbit/s. */
