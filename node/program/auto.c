@@ -32,8 +32,8 @@ static const char usage[] =
     "\n"
     "What says where this process is, the first that is set: STARSWITCH_HUB "
     "(a\n"
-    "hub runs already), LeaderWorkerSet, a Kubernetes Indexed Job, torchrun,\n"
-    "SLURM, Open MPI, PMIx, MPICH. It prints which one it was.\n"
+    "hub runs already), torchrun, Open MPI, MPICH, SLURM, PMIx, PMI,\n"
+    "LeaderWorkerSet, a Kubernetes Indexed Job. It prints which one it was.\n"
     "\n"
     "The hub's directory is starswitch-JOB unless --directory says another; "
     "it\n"
@@ -43,7 +43,9 @@ static const char usage[] =
     "there are no keys. The hub ends with the run, or 60 s after its last "
     "node\n"
     "(--idle). SIGTERM, SIGINT, SIGHUP and SIGUSR1 ask a command to end as\n"
-    "Ctrl-C does, so that it gives what it has learnt; a second one ends it.\n"
+    "Ctrl-C does, so that it gives what it has learnt; a second one ends it. "
+    "The\n"
+    "exit code is the signal's then (143 by SIGTERM), as there is more to do.\n"
     "\n"
     "  srun -n5 starswitch auto --goal 0.35 -- python train.py\n"
     "  mpirun -n 5 starswitch auto --time 1h -- python train.py\n"
@@ -57,7 +59,8 @@ enum {
     TEXT_BYTES = 600,
     PORTS = 5000, /* pairs of them, for the jobs of one host */
     FIRST_PORT = 20000,
-    LOOK_EVERY = 200 /* ms, for what another host writes */
+    LOOK_EVERY = 200, /* ms, for what another host writes */
+    SIGNAL_EXIT = 128
 };
 
 #define AGAIN_EVERY (30 * SECOND)
@@ -112,10 +115,11 @@ static void plan_directory(struct auto_plan *plan)
                    own ? "" : job);
 }
 
-/* Where the host of rank 0 is written to, if nobody else says it. */
+/* The host of rank 0 is written to a file, if nobody else says it: behind the
+ * name of this start, as an older one may have left such a file. */
 static bool is_told_by_file(const struct auto_plan *plan)
 {
-    return !plan->place.host[0] && plan->place.job[0] &&
+    return !plan->place.host[0] && plan->place.start[0] &&
            !plan->options.given.listen;
 }
 
@@ -223,9 +227,9 @@ static void say(const struct auto_plan *plan, const char *as)
 
 static enum status tell_host(const struct auto_plan *plan, struct why *why)
 {
-    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES],
+    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES], line[TEXT_BYTES],
         host[ENDPOINT_HOST_BYTES] = "";
-    struct part part = {host, 0};
+    struct part part = {line, 0};
 
     if (!is_told_by_file(plan) || plan->dry_run)
         return STATUS_OK;
@@ -233,7 +237,8 @@ static enum status tell_host(const struct auto_plan *plan, struct why *why)
     path_join(path, folder, "host");
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
-    part.size = strlen(host);
+    part.size =
+        (size_t)snprintf(line, sizeof line, "%s %s", plan->place.start, host);
     (void)mkdir(folder, 0700);
     return file_replace_lightly(path, &part, 1, why);
 }
@@ -326,42 +331,64 @@ static void set(const struct auto_plan *plan, const char *name,
     (void)setenv(name, value, 1);
 }
 
-/* For what the process of rank 0 writes, perhaps on another host. */
-static void wait_for(const char *path, const char *else_give)
+/* What the process of rank 0 writes, perhaps on another host. */
+struct awaited {
+    const char *path, *else_give;
+    const char *start; /* its first word; NULL: any */
+    char *rest;        /* of the line behind that, of ENDPOINT_HOST_BYTES */
+};
+
+static bool is_here(const struct awaited *awaited)
+{
+    char *text = NULL;
+    size_t size, length = awaited->start ? strlen(awaited->start) : 0;
+    struct why why;
+    bool here;
+
+    if (!awaited->start)
+        return access(awaited->path, R_OK) == 0;
+    here =
+        file_read(awaited->path, TEXT_BYTES, &text, &size, &why) == STATUS_OK &&
+        strncmp(text, awaited->start, length) == 0 && text[length] == ' ';
+    if (here)
+        (void)snprintf(awaited->rest, ENDPOINT_HOST_BYTES, "%s",
+                       text + length + 1);
+    free(text);
+    return here;
+}
+
+static void wait_for(const struct awaited *awaited)
 {
     const struct timespec moment = {0, LOOK_EVERY * 1000000L};
     nanos told = net_now() - AGAIN_EVERY;
 
-    while (access(path, R_OK) != 0) {
+    while (!is_here(awaited)) {
         if (net_now() - told >= AGAIN_EVERY) {
             told = net_now();
             (void)fprintf(stderr,
                           "starswitch-node auto: waits for %s, which rank 0 "
                           "writes; where hosts share no directory, give all "
                           "%s\n",
-                          path, else_give);
+                          awaited->path, awaited->else_give);
         }
         (void)nanosleep(&moment, NULL);
     }
 }
 
 /* Rank 0's host, as it is written in one go. */
-static enum status find_host(struct auto_plan *plan, struct why *why)
+static void find_host(struct auto_plan *plan)
 {
-    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES], *host = NULL;
-    enum status status;
-    size_t size;
+    char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES];
+    const struct awaited host = {.path = path,
+                                 .else_give = "--listen HOST",
+                                 .start = plan->place.start,
+                                 .rest = plan->hub.host};
 
     if (!is_told_by_file(plan) || plan->dry_run)
-        return STATUS_OK;
+        return;
     folder_of_nodes(plan, folder);
     path_join(path, folder, "host");
-    wait_for(path, "--listen HOST");
-    status = file_read(path, sizeof plan->hub.host - 1, &host, &size, why);
-    if (status == STATUS_OK)
-        memcpy(plan->hub.host, host, size + 1);
-    free(host);
-    return status;
+    wait_for(&host);
 }
 
 /* With its key, and one of its own in a folder beside the hub's, as two jobs
@@ -369,6 +396,8 @@ static enum status find_host(struct auto_plan *plan, struct why *why)
 static void find_key(struct auto_plan *plan, const char *name)
 {
     char folder[FILE_PATH_BYTES], path[FILE_PATH_BYTES], file[64];
+    const struct awaited key = {
+        .path = path, .else_give = "STARSWITCH_KEY_FILE or --insecure"};
 
     if (!plan->keyed || getenv("STARSWITCH_KEY") ||
         getenv("STARSWITCH_KEY_FILE"))
@@ -378,7 +407,7 @@ static void find_key(struct auto_plan *plan, const char *name)
     else
         path_join(path, plan->directory, "keys/invitation");
     if (!plan->dry_run)
-        wait_for(path, "STARSWITCH_KEY_FILE or --insecure");
+        wait_for(&key);
     set(plan, "STARSWITCH_KEY_FILE", path);
     if (getenv("STARSWITCH_IDENTITY"))
         return;
@@ -390,17 +419,14 @@ static void find_key(struct auto_plan *plan, const char *name)
     set(plan, "STARSWITCH_IDENTITY", path);
 }
 
-static enum status set_environment(struct auto_plan *plan, struct why *why)
+static void set_environment(struct auto_plan *plan)
 {
     char bytes[TEXT_BYTES], name[24];
     struct text text;
-    enum status status;
 
     if (!plan->place.variable) /* who set STARSWITCH_HUB says the rest */
-        return STATUS_OK;
-    status = find_host(plan, why);
-    if (status != STATUS_OK)
-        return status;
+        return;
+    find_host(plan);
     text_init(&text, bytes, sizeof bytes);
     endpoint_print(&plan->hub, &text);
     set(plan, "STARSWITCH_HUB", bytes);
@@ -410,7 +436,6 @@ static enum status set_environment(struct auto_plan *plan, struct why *why)
     find_key(plan, name);
     (void)snprintf(name, sizeof name, "%u", plan->place.rank - 1);
     set(plan, "STARSWITCH_NODE", name);
-    return STATUS_OK;
 }
 
 /* Engines send their signals to a whole group: the command has one of its own,
@@ -433,26 +458,34 @@ static pid_t start(char **command, const sigset_t *before)
     _exit(status_exit_code(STATUS_UNAVAILABLE));
 }
 
-/* The child's exit code; 0 if it ended as it was asked to. */
+/* Of what it was asked to end by, if it ended well: engines take 0 for work
+ * that is done, and start nothing again. */
+static int code_of(int status, int asked)
+{
+    int code = WIFSIGNALED(status) ? SIGNAL_EXIT + WTERMSIG(status)
+                                   : WEXITSTATUS(status);
+
+    if (asked && (code == 0 || code == SIGNAL_EXIT + SIGINT))
+        return SIGNAL_EXIT + asked;
+    return code;
+}
+
+/* Passes on what asks the child to end; its exit code. */
 static int follow(pid_t child, const sigset_t *signals)
 {
-    bool asked = false;
-    int status = 0, number;
+    int status = 0, number, asked = 0;
 
     for (;;) {
         if (sigwait(signals, &number) != 0)
             continue;
         if (number != SIGCHLD) {
             (void)kill(child, asked ? SIGTERM : SIGINT);
-            asked = true;
+            asked = asked ? asked : number;
         } else if (waitpid(child, &status, WNOHANG) == child) {
             break;
         }
     }
-    if (WIFSIGNALED(status))
-        return asked && WTERMSIG(status) == SIGINT ? 0 : 128 + WTERMSIG(status);
-    return asked && WEXITSTATUS(status) == 128 + SIGINT ? 0
-                                                        : WEXITSTATUS(status);
+    return code_of(status, asked);
 }
 
 static int run_node(struct auto_plan *plan)
@@ -462,12 +495,9 @@ static int run_node(struct auto_plan *plan)
     struct text text;
     sigset_t signals, before;
     struct why why;
-    enum status status;
     pid_t child;
 
-    status = set_environment(plan, &why);
-    if (status != STATUS_OK)
-        return complain(status, &why);
+    set_environment(plan);
     text_init(&text, bytes, sizeof bytes);
     text_add(&text, "a node of %s", getenv("STARSWITCH_HUB"));
     say(plan, bytes);

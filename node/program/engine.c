@@ -10,20 +10,39 @@
 
 /* What an engine sets; NULL: it does not. */
 struct engine {
-    const char *name, *rank, *size, *local_size, *host, *job;
+    const char *name, *rank, *size, *local_size, *host, *job, *start;
+    const char *also; /* it is another one that does not set this */
 };
 
 static const struct engine engines[] = {
-    {"LeaderWorkerSet", "LWS_WORKER_INDEX", "LWS_GROUP_SIZE", NULL,
-     "LWS_LEADER_ADDRESS", NULL},
-    {"Kubernetes", "JOB_COMPLETION_INDEX", NULL, NULL, NULL, NULL},
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
-     "TORCHELASTIC_RUN_ID"},
-    {"SLURM", "SLURM_PROCID", "SLURM_NTASKS", NULL, NULL, "SLURM_JOB_ID"},
-    {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-     "OMPI_COMM_WORLD_LOCAL_SIZE", NULL, "PMIX_NAMESPACE"},
-    {"PMIx", "PMIX_RANK", NULL, NULL, NULL, "PMIX_NAMESPACE"},
-    {"MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", NULL, NULL},
+    {.name = "torchrun",
+     .rank = "RANK",
+     .size = "WORLD_SIZE",
+     .local_size = "LOCAL_WORLD_SIZE",
+     .host = "MASTER_ADDR",
+     .job = "TORCHELASTIC_RUN_ID"},
+    {.name = "Open MPI",
+     .rank = "OMPI_COMM_WORLD_RANK",
+     .size = "OMPI_COMM_WORLD_SIZE",
+     .local_size = "OMPI_COMM_WORLD_LOCAL_SIZE",
+     .job = "PMIX_NAMESPACE",
+     .start = "PMIX_NAMESPACE"},
+    {.name = "MPICH",
+     .rank = "PMI_RANK",
+     .size = "PMI_SIZE",
+     .local_size = "MPI_LOCALNRANKS",
+     .also = "MPI_LOCALNRANKS"},
+    {.name = "SLURM", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS"},
+    {.name = "PMIx",
+     .rank = "PMIX_RANK",
+     .job = "PMIX_NAMESPACE",
+     .start = "PMIX_NAMESPACE"},
+    {.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE"},
+    {.name = "LeaderWorkerSet",
+     .rank = "LWS_WORKER_INDEX",
+     .size = "LWS_GROUP_SIZE",
+     .host = "LWS_LEADER_ADDRESS"},
+    {.name = "Kubernetes", .rank = "JOB_COMPLETION_INDEX"},
 };
 
 static const char *get(const char *name)
@@ -37,7 +56,8 @@ static const char *get(const char *name)
 static bool is_there(const struct engine *engine)
 {
     return get(engine->rank) && (!engine->host || get(engine->host)) &&
-           (!engine->size || get(engine->size));
+           (!engine->size || get(engine->size)) &&
+           (!engine->also || get(engine->also));
 }
 
 static enum status read_number(const char *name, unsigned *out, struct why *why)
@@ -56,7 +76,7 @@ static enum status read_number(const char *name, unsigned *out, struct why *why)
     return STATUS_OK;
 }
 
-static void read_job(const char *text, char out[ENGINE_JOB_BYTES])
+static void read_name(const char *text, char out[ENGINE_JOB_BYTES])
 {
     size_t length = 0;
 
@@ -64,6 +84,19 @@ static void read_job(const char *text, char out[ENGINE_JOB_BYTES])
         out[length++] =
             isalnum((unsigned char)*text) || *text == '_' ? *text : '-';
     out[length] = '\0';
+}
+
+/* Of a SLURM job, whatever runs in it, since it is queued again under its
+ * number. torchrun calls jobs without an id "none". */
+static void find_job(const struct engine *engine, struct engine_place *place)
+{
+    const char *job = get("SLURM_JOB_ID");
+
+    if (!job)
+        job = get(engine->job);
+    if (job && strcmp(job, "none") != 0)
+        read_name(job, place->job);
+    read_name(get(engine->start), place->start);
 }
 
 static void set_host(struct engine_place *place, const char *host)
@@ -155,7 +188,7 @@ static enum status find(const struct engine *engine, struct engine_place *place,
     place->one_host = local && local == place->size;
     if (get(engine->host))
         set_host(place, get(engine->host));
-    read_job(get(engine->job), place->job);
+    find_job(engine, place);
     if (strcmp(engine->name, "SLURM") == 0)
         find_slurm(place);
     if (strcmp(engine->name, "Kubernetes") == 0)

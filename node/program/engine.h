@@ -1,8 +1,9 @@
 /* The engine that started this process, as its environment says: which of its
  * processes this is, and where the first of them runs. Nothing is changed.
  *
- * The first engine of the list that has set its variables wins: one that runs
- * inside another (torchrun in a SLURM job) stands before it. */
+ * Of several, the one that starts the process itself is meant, and stands first
+ * in the list: torchrun or mpirun inside a SLURM job or a pod
+ * (docs/decisions/which-engine-counts.md). */
 #ifndef NODE_PROGRAM_ENGINE_H
 #define NODE_PROGRAM_ENGINE_H
 
@@ -19,8 +20,9 @@ struct engine_place {
     unsigned rank, size;            /* size 0: not known */
     bool one_host;                  /* all ranks run on this host */
     char host[ENDPOINT_HOST_BYTES]; /* of rank 0; "": nobody says */
-    char job[ENGINE_JOB_BYTES];     /* letters, digits, - and _; "": nobody
-                                       says */
+    /* Letters, digits, - and _; "": nobody says. */
+    char job[ENGINE_JOB_BYTES];   /* the same when it is queued again */
+    char start[ENGINE_JOB_BYTES]; /* another one each time it is started */
 };
 
 /* Kubernetes' own name of this host is asked for; else only the environment.

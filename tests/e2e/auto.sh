@@ -47,7 +47,14 @@ plans "STARSWITCH_NAME=n1 STARSWITCH_NODE=0 train me" \
 plans "no engine has started this process" A=1
 plans "RANK is no number: two" RANK=two WORLD_SIZE=3 MASTER_ADDR=pc0
 plans "started one process" PMI_RANK=0 PMI_SIZE=1
-plans "MPICH does not say on which host" PMI_RANK=1 PMI_SIZE=3
+plans "PMI does not say on which host" PMI_RANK=1 PMI_SIZE=3
+plans "MPICH does not say on which host" \
+    PMI_RANK=1 PMI_SIZE=3 MPI_LOCALNRANKS=1
+# mpirun in a script of sbatch.
+# shellcheck disable=SC2086
+plans "Open MPI, OMPI_COMM_WORLD_RANK 2 of 3: a node of 127.0.0.1:23520" $slurm \
+    SLURM_PROCID=0 SLURM_JOB_NODELIST=other OMPI_COMM_WORLD_RANK=2 \
+    OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_LOCAL_SIZE=3 PMIX_NAMESPACE=5
 
 # ---- what it does ----
 
@@ -105,11 +112,22 @@ if getent hosts "$name" >/dev/null; then
     done
     [ -s keyed.run-nodes/n1.key_secret ] || failed "n1 has no key of its own"
     send USR1 keyed-1
-    ends keyed-1 0
+    ends keyed-1 138 # 128 and SIGUSR1: there is more to do
     told keyed-0 node_left n1 || failed "n1 said no goodbye"
     child=$(cat /proc/"$(cat keyed-2.pid)"/task/*/children)
     send KILL keyed-2
     until_ 5 "n2's command ends" [ ! -e /proc/"${child% }" ]
     ends keyed-2 137
     ends keyed-0 0 30
+
+    # Started again elsewhere: the hub is not where it was.
+    port=$((port + 2))
+    mkdir told.run-nodes
+    printf 'former nowhere' >told.run-nodes/host
+    ranks told 2 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=% \
+        PMIX_NAMESPACE=now -- --every 20 --no-page \
+        --directory told.run --idle 2s -- ./train --iterations 300
+    ends told-1 0 60
+    at_least told-1 applied 1 || failed "it found no hub"
+    ends told-0 0 30
 fi

@@ -64,16 +64,38 @@ static void each_engine_says_it_its_own_way(void)
     check_place("PMIX_RANK=7", "PMIx", 7, 0, "");
     check_place("PMI_RANK=1 PMI_SIZE=2 MPI_LOCALNRANKS=2", "MPICH", 1, 2,
                 "127.0.0.1");
+    check_place("PMI_RANK=1 PMI_SIZE=2", "PMI", 1, 2, "");
     check_place("JOB_COMPLETION_INDEX=999999", "Kubernetes", 999999, 0, "");
 }
 
 static void one_inside_another_wins(void)
 {
+    static const char *const outside[] = {
+        "SLURM_PROCID=0 SLURM_NTASKS=2 SLURM_JOB_NODELIST=pc9",
+        "JOB_COMPLETION_INDEX=0",
+        "LWS_WORKER_INDEX=0 LWS_GROUP_SIZE=4 LWS_LEADER_ADDRESS=pc9"};
+    static const struct {
+        const char *variables, *engine, *host;
+    } inside[] = {
+        {"RANK=1 WORLD_SIZE=8 MASTER_ADDR=pc3", "torchrun", "pc3"},
+        {"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=8 PMIX_RANK=1",
+         "Open MPI", ""},
+        {"PMI_RANK=1 PMI_SIZE=8 MPI_LOCALNRANKS=2", "MPICH", ""},
+    };
+    char text[300];
+
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        for (size_t j = 0; j < sizeof inside / sizeof *inside; j++) {
+            (void)snprintf(text, sizeof text, "%s %s", outside[i],
+                           inside[j].variables);
+            check_place(text, inside[j].engine, 1, 8, inside[j].host);
+        }
     check_place("SLURM_PROCID=0 SLURM_NTASKS=2 RANK=1 WORLD_SIZE=8 "
                 "MASTER_ADDR=pc3",
                 "torchrun", 1, 8, "pc3");
+    /* What srun's own plugins set. */
     check_place("SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NNODES=1 PMIX_RANK=1 "
-                "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2",
+                "PMI_RANK=1 PMI_SIZE=2",
                 "SLURM", 1, 2, "127.0.0.1");
 }
 
@@ -123,6 +145,14 @@ static void a_job_can_be_part_of_a_file_name(void)
     CHECK_OK(
         find("SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_JOB_ID=77", &place, &why));
     CHECK_TEXT("77", place.job);
+    CHECK_OK(find("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 "
+                  "PMIX_NAMESPACE=x.1 SLURM_JOB_ID=77",
+                  &place, &why));
+    CHECK_TEXT("77", place.job);
+    CHECK_TEXT("x-1", place.start);
+    CHECK_OK(find("RANK=1 WORLD_SIZE=2 MASTER_ADDR=a TORCHELASTIC_RUN_ID=none",
+                  &place, &why));
+    CHECK_TEXT("", place.job);
 }
 
 void add_node_program_engine_tests(CU_pSuite suite)
