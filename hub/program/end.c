@@ -26,6 +26,14 @@ static enum status unsaved(const char *directory, const struct hub_view *view,
                    words.text, view->unsaved);
 }
 
+/* --time is the most that a run may take, and nothing that it is to reach. */
+static bool wants_more(const struct options *options,
+                       const struct hub_view *view)
+{
+    return !view->reached && (options->goal.kind != GOAL_NONE ||
+                              options->iterations || options->epochs);
+}
+
 enum status end_of_run(const struct options *options,
                        const struct hub_view *view, enum status reported,
                        struct why *why)
@@ -46,7 +54,11 @@ enum status end_of_run(const struct options *options,
         return because(why, STATUS_SHORT,
                        "the run has ended before it had a centre: no model is "
                        "saved");
-    if (options->goal.kind != GOAL_NONE && !view->reached && !view->stopping)
+    if (view->stopping && wants_more(options, view))
+        return because(why, STATUS_SHORT,
+                       "stopped before the run's end; to go on, start the hub "
+                       "again by the line above");
+    if (options->goal.kind != GOAL_NONE && !view->reached)
         return because(why, STATUS_SHORT,
                        "the goal is not reached: %.100s; to go on, start the "
                        "hub again by the line above",

@@ -5,14 +5,10 @@
 # in which make deb-check has left packages and bookworm.tar.
 set -eu
 cd "$(dirname "$0")/../.."
-packages=$(cd "$1" && pwd)
+folder=$(cd "$1" && pwd)
+. tests/packages/common
 root=${2:-}
 steps=packaging/Containerfile
-
-skip() {
-    echo "skipped: $*"
-    exit 0
-}
 
 # A key for nodes, or a secret key in its file.
 a_key='\bE[A-Za-z0-9_-]{86}\b|secret-key = "[^"%]{40}"'
@@ -22,17 +18,16 @@ lines() { sed -n "s/^$1 //p" $steps; }
 list() { lines "$1" | tr -d '[],"'; } # of JSON strings without spaces
 
 if [ -z "$root" ]; then
-    [ "$(id -u)" = 0 ] || skip "only root makes a root"
-    [ -s "$packages/bookworm.tar" ] || skip "try make deb-check first"
-    unshare -nmp --fork true 2>/dev/null || skip "no namespaces here"
+    can_be_root make container-check
+    [ -s "$folder/bookworm.tar" ] || skip "try make deb-check first"
     root=$(mktemp -d)
     trap 'rm -rf --one-file-system "$root"' EXIT
     trap 'exit 1' INT TERM HUP
-    tar -C "$root" -xpf "$packages/bookworm.tar"
+    tar -C "$root" -xpf "$folder/bookworm.tar"
     cp /etc/resolv.conf "$root/etc/" 2>/dev/null || :
     # The only thing that is copied are the packages.
     [ "$(lines COPY)" = "build/deb/*.deb /tmp/" ]
-    cp "$packages"/*.deb "$root/tmp/"
+    cp "$folder"/*.deb "$root/tmp/"
     chroot "$root" apt-get -qq update >/dev/null 2>&1 ||
         skip "no mirror is reached"
     lines RUN >"$root.steps"
@@ -54,7 +49,7 @@ if [ -z "$root" ]; then
     echo "the image's steps: done, no key in any layer"
     code=0
     timeout -k 10 400 unshare --net --mount --pid --uts --fork --kill-child \
-        "$0" "$packages" "$root" || code=$?
+        "$0" "$folder" "$root" || code=$?
     exit $code
 fi
 
@@ -154,10 +149,12 @@ install -D -m 440 -g "${user#*:}" "$kept/run/keys/invitation" \
     "$root/run/starswitch/starswitch-node.key"
 within="CREDENTIALS_DIRECTORY=/run/starswitch"
 # shellcheck disable=SC2046
+within=$(of_manifest $at env 0)
+# shellcheck disable=SC2046
 run job $(of_manifest $at args 1)
 goes_on 60 job
 send TERM job
-ends job 0 60
+ends job 143 60 # an engine makes it again
 send TERM pod
 ends pod 0 120
 echo "the manifest's hub and node: probes answer, the node is let in, both end"
@@ -181,10 +178,14 @@ star() {
     [ "$(wc -l <"$here/secrets")" = 3 ] || failed "not the secrets there are"
     cat "$kept/run/keys/invitation" >>"$here/secrets"
     no_secret processes
-    is_over "$1-node" || send TERM "$1-node" # its goal is reached, it may be
-    ends "$1-node" 0 60
+    # The goal is reached, it may be; else there is more to do.
+    code=0
+    is_over "$1-node" || { send TERM "$1-node" && code=143; }
+    ends "$1-node" $code 60
     is_over "$1-hub" || send TERM "$1-hub"
-    ends "$1-hub" 0 120
+    until_ 120 "$1-hub ends" is_over "$1-hub"
+    said "$1-hub" "goal reached" && code=0 || code=1
+    ends "$1-hub" $code
     no_secret files "$here" "$kept" "$root/tmp" "$root/var/log" "$root/var/tmp"
     rm -rf "${kept:?}"/*
     echo "$1: hub and node train, and end when they are told to"
