@@ -103,12 +103,17 @@ double traffic_down(const struct member *member)
     return carried(&member->busy, member->busy.down_bytes, member->busy.down);
 }
 
+static bool is_sending(const struct hub *hub, const struct update *one)
+{
+    return one->delivered < hub->centre.count &&
+           one->credit.given > one->credit.bytes;
+}
+
 void traffic_count(const struct hub *hub, struct member *member)
 {
     const struct update *one = member->in_rounds;
 
-    while (one &&
-           !(waits_uploads(hub, one) && one->credit.given > one->credit.bytes))
+    while (one && !is_sending(hub, one))
         one = one->next;
     if (one)
         traffic_sent(hub, member, one->credit.since);
