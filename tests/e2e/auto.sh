@@ -52,8 +52,8 @@ plans "MPICH does not say on which host" \
     PMI_RANK=1 PMI_SIZE=3 MPI_LOCALNRANKS=1
 # mpirun in a script of sbatch.
 # shellcheck disable=SC2086
-plans "Open MPI, OMPI_COMM_WORLD_RANK 2 of 3: a node of 127.0.0.1:23520" $slurm \
-    SLURM_PROCID=0 SLURM_JOB_NODELIST=other OMPI_COMM_WORLD_RANK=2 \
+plans "Open MPI, OMPI_COMM_WORLD_RANK 2 of 3: a node of 127.0.0.1:23520" \
+    $slurm SLURM_PROCID=0 SLURM_JOB_NODELIST=other OMPI_COMM_WORLD_RANK=2 \
     OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_LOCAL_SIZE=3 PMIX_NAMESPACE=5
 
 # ---- what it does ----
