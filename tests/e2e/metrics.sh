@@ -40,7 +40,7 @@ if command -v promtool >/dev/null; then
         >"$here/promtool.out" 2>&1 || failed "promtool complains about rules"
 fi
 send TERM h
-ends h 0 30
+ends h 1 30 # its goal is not reached
 python3 tests/e2e/tensorboard.py "$here/board" loss/centre loss/n1 loss/n2 \
     rounds/version "iterations a second/n1" accuracy/centre >"$here/curves" ||
     failed "TensorBoard's files cannot be read"

@@ -184,7 +184,8 @@ star() {
     ends "$1-node" $code 60
     is_over "$1-hub" || send TERM "$1-hub"
     until_ 120 "$1-hub ends" is_over "$1-hub"
-    said "$1-hub" "goal reached" && code=0 || code=1
+    code=0
+    ! grep -q -- --goal "$at" || said "$1-hub" "goal reached" || code=1
     ends "$1-hub" $code
     no_secret files "$here" "$kept" "$root/tmp" "$root/var/log" "$root/var/tmp"
     rm -rf "${kept:?}"/*
