@@ -23,6 +23,7 @@
 #include "hub/program/state.h"
 #include "hub/program/watch.h"
 #include "net/net.h"
+#include "program/output.h"
 #include "program/service.h"
 #include "program/settings.h"
 #include "report/names.h"
@@ -397,7 +398,7 @@ int main(int argc, char **argv)
     int code;
 
     if (command_run(argc, argv, &code))
-        return code;
+        return output_end("starswitch-hub", code);
     matrix_use_processor(argv);
     service_keep_memory();
     hold_questions();
@@ -408,7 +409,7 @@ int main(int argc, char **argv)
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
     if (status == STATUS_OK && (server.options.version || server.options.help))
-        return 0;
+        return output_end("starswitch-hub", 0);
     if (status == STATUS_OK && server.options.supervise)
         watch_over();
     server.pool = pool_new();

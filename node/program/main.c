@@ -17,6 +17,7 @@
 #include "node/program/key.h"
 #include "node/program/save.h"
 #include "node/program/show.h"
+#include "program/output.h"
 #include "program/service.h"
 #include "program/settings.h"
 #include "train/matrix.h"
@@ -417,19 +418,19 @@ int main(int argc, char **argv)
     enum status status;
 
     if (argc > 1 && strcmp(argv[1], "auto") == 0)
-        return auto_run(argc - 1, argv + 1);
+        return output_end("starswitch-node", auto_run(argc - 1, argv + 1));
     matrix_use_processor(argv);
     service_keep_memory();
     service_begin(&training.service);
     if (argc > 1 && strcmp(argv[1], "doctor") == 0)
-        return doctor(argc - 1, argv + 1);
+        return output_end("starswitch-node", doctor(argc - 1, argv + 1));
     status = settings_read(&training.options, PROGRAM_NODE, argc, argv, &why);
     if (status != STATUS_OK)
         return complain(status, &why);
     if (training.options.version)
         (void)printf("starswitch-node %s\n", STAR_VERSION);
     if (training.options.help || training.options.version)
-        return 0;
+        return output_end("starswitch-node", 0);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
     if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)

@@ -6,6 +6,7 @@
 
 #include "core/options.h"
 #include "core/quote.h"
+#include "program/output.h"
 #include "sim/program/program.h"
 #include "sim/trace/import.h"
 #include "train/matrix.h"
@@ -64,11 +65,10 @@ static int fail(const char *word)
     return status_exit_code(STATUS_USAGE);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
-    matrix_use_processor(argv);
     for (unsigned i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, word) == 0)
             return commands[i].run(argc - 1, argv + 1);
@@ -79,4 +79,10 @@ int main(int argc, char **argv)
         return 0;
     }
     return fail(word);
+}
+
+int main(int argc, char **argv)
+{
+    matrix_use_processor(argv);
+    return output_end("starswitch-sim", run(argc, argv));
 }

@@ -35,6 +35,23 @@ refused 78 "tasks" hub --listen "127.0.0.1:$port" --epochs 2 \
     --directory "$here/never"
 [ ! -e "$here/never" ] || failed "a hub that was refused left its directory"
 
+# ---- output ----
+
+# unwritten PROGRAM COMMAND...: it does not say that all is well.
+unwritten() {
+    local program=$1 code=0
+    shift
+    "$bin/starswitch-$program" "$@" >/dev/full 2>"$here/full.err" || code=$?
+    [ $code = 74 ] || failed "$program $*: $code, and nothing is written"
+    grep -q "not all that it prints was written" "$here/full.err" ||
+        failed "$program $*: $(cat "$here/full.err")"
+}
+unwritten hub --help
+unwritten hub plan --nodes 2 --params 1k --link 1Gbit
+unwritten node --version
+unwritten sim --help
+unwritten sim run --nodes 2 --iterations 10 --json
+
 # ---- data ----
 
 echo "this,is,no,sample" >"$here/words.csv"

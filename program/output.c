@@ -1,0 +1,21 @@
+#include "program/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/status.h"
+
+int output_end(const char *program, int code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    if (code != 0 || errno == EPIPE)
+        return code;
+    (void)fprintf(stderr,
+                  "%s: not all that it prints was written%s%s: is there room "
+                  "where it goes?\n",
+                  program, errno ? ": " : "", errno ? strerror(errno) : "");
+    return status_exit_code(STATUS_IO);
+}
