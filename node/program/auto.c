@@ -64,6 +64,7 @@ enum {
 };
 
 #define AGAIN_EVERY (30 * SECOND)
+#define LINGER (30 * SECOND)
 
 struct auto_plan {
     struct options options; /* the hub's */
@@ -83,15 +84,26 @@ static int complain(enum status status, const struct why *why)
 
 /* ---- the plan ---- */
 
-/* Jobs of one host get ports of their own, which all of a job know. */
+static unsigned add_up(unsigned sum, const char *text)
+{
+    for (; *text; text++)
+        sum = sum * 31 + (unsigned char)*text;
+    return sum;
+}
+
+/* Jobs of one host get ports of their own, which all of a job know: by the
+ * hub's directory, whose path they share there, and else by the job's name and
+ * that of a directory that all were given. */
 static uint16_t port_of(const struct auto_plan *plan)
 {
-    unsigned sum = 0;
+    const struct options *options = &plan->options;
+    unsigned sum;
 
-    if (plan->options.given.listen || !plan->place.job[0])
-        return plan->options.listen.port;
-    for (const char *at = plan->place.job; *at; at++)
-        sum = sum * 31 + (unsigned char)*at;
+    if (options->given.listen || (!plan->place.one_host && !plan->place.job[0]))
+        return options->listen.port;
+    sum = add_up(0, plan->place.one_host ? plan->directory : plan->place.job);
+    if (!plan->place.one_host && options->given.directory)
+        sum = add_up(sum, options->directory);
     return (uint16_t)(FIRST_PORT + 2 * (sum % PORTS));
 }
 
@@ -438,8 +450,8 @@ static void set_environment(struct auto_plan *plan)
     set(plan, "STARSWITCH_NODE", name);
 }
 
-/* Engines send their signals to a whole group: the command has one of its own,
- * and hears of them from here. */
+/* Engines send their signals to a whole group, and some to each process: the
+ * command has a group of its own, and hears of them from here. */
 static pid_t start(char **command, const sigset_t *before)
 {
     pid_t parent = getpid(), child = fork();
@@ -450,6 +462,8 @@ static pid_t start(char **command, const sigset_t *before)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)sigprocmask(SIG_SETMASK, before, NULL);
     (void)signal(SIGINT, SIG_DFL); /* which shells leave ignored, behind & */
+    (void)signal(SIGUSR1, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
     if (getppid() != parent)
         _exit(status_exit_code(STATUS_UNAVAILABLE));
     (void)execvp(command[0], command);
@@ -458,34 +472,83 @@ static pid_t start(char **command, const sigset_t *before)
     _exit(status_exit_code(STATUS_UNAVAILABLE));
 }
 
-/* Of what it was asked to end by, if it ended well: engines take 0 for work
- * that is done, and start nothing again. */
-static int code_of(int status, int asked)
+/* A command, which may be a script that starts others. */
+struct followed {
+    pid_t child;
+    int status; /* the child's */
+    bool over;  /* it has ended */
+    int asked;  /* the first signal that it was to end by; 0: none */
+};
+
+/* The child's group is asked as a terminal asks it at Ctrl-C, then by
+ * SIGTERM. */
+static void ask(struct followed *followed, int number)
 {
+    (void)kill(-followed->child, followed->asked ? SIGTERM : SIGINT);
+    followed->asked = followed->asked ? followed->asked : number;
+}
+
+/* Whether all of the group have ended; what they leave comes here. */
+static bool all_over(struct followed *followed)
+{
+    int status;
+    pid_t one;
+
+    while ((one = waitpid(-1, &status, WNOHANG)) > 0)
+        if (one == followed->child) {
+            followed->status = status;
+            followed->over = true;
+        }
+    return followed->over && kill(-followed->child, 0) != 0;
+}
+
+/* Of what it was asked to end by, if it ended by that: engines take 0 for work
+ * that is done, and start nothing again. */
+static int code_of(const struct followed *followed)
+{
+    int status = followed->status;
     int code = WIFSIGNALED(status) ? SIGNAL_EXIT + WTERMSIG(status)
                                    : WEXITSTATUS(status);
 
-    if (asked && (code == 0 || code == SIGNAL_EXIT + SIGINT))
-        return SIGNAL_EXIT + asked;
+    if (followed->asked && (code == 0 || code == SIGNAL_EXIT + SIGINT ||
+                            code == SIGNAL_EXIT + SIGTERM))
+        return SIGNAL_EXIT + followed->asked;
     return code;
+}
+
+/* What it has started may take a while longer than itself for a last offer. */
+static void linger(struct followed *followed, const sigset_t *signals)
+{
+    const struct timespec moment = {0, LOOK_EVERY * 1000000L};
+    nanos until = net_now() + LINGER;
+
+    while (!all_over(followed) && net_now() < until) {
+        int number = sigtimedwait(signals, NULL, &moment);
+
+        if (number > 0 && number != SIGCHLD)
+            ask(followed, number);
+    }
+    (void)kill(-followed->child, SIGKILL);
 }
 
 /* Passes on what asks the child to end; its exit code. */
 static int follow(pid_t child, const sigset_t *signals)
 {
-    int status = 0, number, asked = 0;
+    struct followed followed = {.child = child};
+    int number;
 
-    for (;;) {
+    (void)setpgid(child, child);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    while (!followed.over) {
         if (sigwait(signals, &number) != 0)
             continue;
-        if (number != SIGCHLD) {
-            (void)kill(child, asked ? SIGTERM : SIGINT);
-            asked = asked ? asked : number;
-        } else if (waitpid(child, &status, WNOHANG) == child) {
-            break;
-        }
+        if (number != SIGCHLD)
+            ask(&followed, number);
+        (void)all_over(&followed);
     }
-    return code_of(status, asked);
+    if (followed.asked)
+        linger(&followed, signals);
+    return code_of(&followed);
 }
 
 static int run_node(struct auto_plan *plan)

@@ -183,6 +183,10 @@ static enum status find(const struct engine *engine, struct engine_place *place,
         status = read_number(engine->local_size, &local, why);
     if (status != STATUS_OK)
         return status;
+    if (place->size && place->rank >= place->size)
+        return because(why, STATUS_CONFIG,
+                       "%s is %u, but there are %u ranks, from 0", engine->rank,
+                       place->rank, place->size);
     place->engine = engine->name;
     place->variable = engine->rank;
     place->one_host = local && local == place->size;

@@ -47,12 +47,13 @@ plans "STARSWITCH_NAME=n1 STARSWITCH_NODE=0 train me" \
 plans "no engine has started this process" A=1
 plans "RANK is no number: two" RANK=two WORLD_SIZE=3 MASTER_ADDR=pc0
 plans "started one process" PMI_RANK=0 PMI_SIZE=1
+plans "PMI_RANK is 3, but there are 3 ranks" PMI_RANK=3 PMI_SIZE=3
 plans "PMI does not say on which host" PMI_RANK=1 PMI_SIZE=3
 plans "MPICH does not say on which host" \
     PMI_RANK=1 PMI_SIZE=3 MPI_LOCALNRANKS=1
 # mpirun in a script of sbatch.
 # shellcheck disable=SC2086
-plans "Open MPI, OMPI_COMM_WORLD_RANK 2 of 3: a node of 127.0.0.1:23520" \
+plans "Open MPI, OMPI_COMM_WORLD_RANK 2 of 3: a node of 127.0.0.1:2" \
     $slurm SLURM_PROCID=0 SLURM_JOB_NODELIST=other OMPI_COMM_WORLD_RANK=2 \
     OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_LOCAL_SIZE=3 PMIX_NAMESPACE=5
 
@@ -97,6 +98,40 @@ for rank in 1 2 3; do
     told alone-0 node_joined n$rank || failed "n$rank did not join"
     ! said alone-$rank "says nothing" || failed "n$rank took it for no hub"
     at_least alone-$rank applied 1 || failed "n$rank took no result"
+done
+
+# Two jobs of one host, in folders of their own: each has its own hub.
+for job in one other; do
+    mkdir $job
+    cp train $job/
+    cd $job
+    # shellcheck disable=SC2086
+    ranks $job 2 PMI_SIZE=2 MPI_LOCALNRANKS=2 PMI_RANK=% -- --every 20 \
+        --no-page --idle 1s -- ./train --iterations 400
+    cd ..
+done
+for job in one other; do
+    ends $job-1 0 30
+    ends $job-0 0 30
+    told $job-0 node_joined n1 || failed "its own node did not join"
+    ! told $job-0 node_lost || failed "a node of the other job was taken for it"
+done
+
+# A command that starts the node and waits, as scripts do; one that leaves it.
+for kind in waits leaves; do
+    [ $kind = waits ] && behind= || behind="& wait"
+    printf '#!/bin/sh\n./train "$@" %s\n' "$behind" >$kind
+    chmod +x $kind
+    port=$((port + 2))
+    hub $kind --every 20 --no-page
+    start $kind-node env STARSWITCH_HUB="127.0.0.1:$port" STARSWITCH_NAME=n1 \
+        "$bin/starswitch-node" auto -- ./$kind
+    until_ 20 "n1 exchanges" at_least $kind-node applied 2
+    send TERM $kind-node
+    ends $kind-node 143 40
+    told $kind node_left n1 || failed "$kind: n1 said no goodbye"
+    end_run $kind
+    ends $kind 0 20
 done
 
 # With keys, at this host's name: one node is asked to end as SLURM does it, one
