@@ -173,6 +173,7 @@ struct hub_view {
     uint64_t up_limit, down_limit; /* bytes per second, of all; 0: none */
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
+    nanos run_time; /* for which the run has had a hub, all lives of that */
     /* When the run ends: by what, NOTHING: not known (yet); and whether it has
      * an end at all but by hand. */
     enum eta_end eta_by;

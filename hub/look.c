@@ -303,6 +303,7 @@ static void look_at_times(const struct hub *hub, nanos now,
                         hub->started_at;
     if (hub->first_round_at)
         view->training = until - hub->first_round_at;
+    view->run_time = hub_time(hub);
 }
 
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)

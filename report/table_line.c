@@ -296,6 +296,7 @@ void table_state(const struct table *table, const struct table_process *process,
              ",\"level\":\"info\",\"subject\":\"\",\"run\":\"%016" PRIx64 "\"",
              view->run);
     add_whole(out, "run_epoch", view->epoch);
+    add_number(out, "run_time", (double)view->run_time / (double)SECOND);
     add_whole(out, "offered", view->offered);
     add_whole(out, "open", process->uploads.open);
     add_whole(out, "open_rounds", process->uploads.rounds);

@@ -89,6 +89,7 @@ static void the_time_of_a_run_goes_on_with_it(void)
     CHECK_OK(restore(f, store.state, &why));
     hand_wait(&f->hand, 5 * SECOND);
     CHECK(!hub_fixture_look(f)->ending);
+    CHECK(hub_fixture_look(f)->run_time > 12 * SECOND);
     hand_wait(&f->hand, 7 * SECOND);
     CHECK_TEXT("the time is over", hub_fixture_look(f)->reason);
     hub_fixture_destroy(&f);

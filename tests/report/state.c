@@ -50,7 +50,9 @@ static void it_has_what_is_open_and_what_was_refused(void)
 
     sample_view(&view);
     view.offered = 50;
+    view.run_time = 40 * SECOND;
     json = tell(view.count);
+    CHECK_EQUAL(40, number(json, "run_time"));
     CHECK_EQUAL(50, number(json, "offered"));
     CHECK_EQUAL(7, number(json, "open"));
     CHECK_EQUAL(2, number(json, "open_rounds"));
