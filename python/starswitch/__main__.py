@@ -80,6 +80,12 @@ def run(arguments: list[str]) -> int:
     try:
         if name in PROGRAMS:
             _become(name, rest)
+        if name == "auto":
+            from .integrations import kubeflow  # ssl takes its time
+
+            told = kubeflow.auto(arguments)
+            if told is not None:
+                return told
         if name in SHORT:
             _become(SHORT[name][0], arguments)
         if name in _commands():

@@ -64,4 +64,14 @@ chmod +x "$here/no/python3"
 code_of 69 env PATH="$here/no:$PATH" "$star" check train.py
 grep -q "pip install starswitch" "$here/err" || failed "no way on is said"
 code_of 0 env PATH="$here/no:$PATH" "$star" hub --help
+
+# In a TrainJob of Kubeflow the package starts these programs, if it is there.
+code_of 64 env PATH="$here/no:$PATH" KUBEFLOW_TRAINER_SERVER_URL=x "$star" auto
+printf '#!/bin/sh\necho "$STARSWITCH_PROGRAMS: $*"\n' >"$here/no/python3"
+code_of 0 env PATH="$here/no:$PATH" KUBEFLOW_TRAINER_SERVER_URL=x \
+    "$star" auto --goal 0.3 -- "a b"
+said=$(tail -n 1 "$here/out")
+[ "$said" = "$here/bin: -m starswitch auto --goal 0.3 -- a b" ] ||
+    failed "auto in a TrainJob: $(cat "$here/out")"
+code_of 64 env PATH="$here/no:$PATH" "$star" auto
 echo "starswitch is the programs it stands beside"

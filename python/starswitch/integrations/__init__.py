@@ -1,1 +1,2 @@
-"""Links for loops that a framework runs: accelerate, huggingface, lightning."""
+"""Links for loops that a framework runs: accelerate, huggingface, lightning;
+and kubeflow, by which an engine hears how far a run is."""
