@@ -1,41 +1,54 @@
 #include "record/spool.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/time.h"
 #include "store/file.h"
 #include "store/owner.h"
 
-enum { BUFFER_BYTES = 1 << 18 };
+#define AGAIN (10 * SECOND)
 
 struct spool {
-    FILE *file; /* NULL once writing has failed */
+    int file;
     char *path;
     struct spool_complaint complaint;
-    char buffer[BUFFER_BYTES];
+    unsigned char *step; /* what is to be written of it */
+    size_t length, room;
+    off_t whole;  /* bytes of the steps before it */
+    bool goes_on; /* after steps that could not be written */
+    bool skips;   /* this step */
+    nanos failed; /* writing, last; 0: it works */
 };
 
+static nanos now(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * SECOND + time.tv_nsec;
+}
+
 /* What is recorded tells of sessions that go on: nobody else may read it. */
-static FILE *open_private(const char *path)
+static int open_private(const char *path)
 {
     int file =
         open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     struct stat found;
-    FILE *stream = NULL;
 
     if (file < 0)
-        return NULL;
+        return -1;
     owner_give(file, path);
     if (fstat(file, &found) == 0 &&
         (!S_ISREG(found.st_mode) || fchmod(file, S_IRUSR | S_IWUSR) == 0))
-        stream = fdopen(file, "w");
-    if (!stream)
-        (void)close(file);
-    return stream;
+        return file;
+    (void)close(file);
+    return -1;
 }
 
 enum status spool_open(const char *path, struct spool_complaint complaint,
@@ -47,46 +60,89 @@ enum status spool_open(const char *path, struct spool_complaint complaint,
         return because(why, STATUS_NO_MEMORY, "no memory to record");
     spool->path = strdup(path);
     spool->complaint = complaint;
-    spool->file = spool->path ? open_private(path) : NULL;
-    if (!spool->file) {
+    spool->file = spool->path ? open_private(path) : -1;
+    if (spool->file < 0) {
         enum status status = file_failed("record to", path, why);
 
         free(spool->path);
         free(spool);
         return status;
     }
-    (void)setvbuf(spool->file, spool->buffer, _IOFBF, BUFFER_BYTES);
     *out = spool;
     return STATUS_OK;
 }
 
-bool spool_works(const struct spool *spool)
+void spool_goes_on(struct spool *spool)
 {
-    return spool->file != NULL;
+    spool->goes_on = true;
 }
 
-/* Ends the file, and says why. */
-static void give_up(struct spool *spool)
+bool spool_works(const struct spool *spool)
+{
+    return !spool->failed || spool->goes_on;
+}
+
+/* Says why, once, and takes back what is there of the step. */
+static void fail(struct spool *spool)
 {
     struct why why;
 
     (void)file_failed("record to", spool->path, &why);
-    (void)fclose(spool->file);
-    spool->file = NULL;
-    if (spool->complaint.tell)
+    if (!spool->failed && spool->complaint.tell)
         spool->complaint.tell(spool->complaint.of, why.text);
+    spool->failed = now();
+    spool->skips = true;
+    spool->length = 0;
+    if (ftruncate(spool->file, spool->whole) == 0)
+        (void)lseek(spool->file, spool->whole, SEEK_SET);
 }
 
 void spool_write(struct spool *spool, const void *bytes, size_t size)
 {
-    if (spool->file && size && fwrite(bytes, size, 1, spool->file) != 1)
-        give_up(spool);
+    size_t room = 2 * (spool->length + size);
+
+    if (spool->skips || !size)
+        return;
+    if (spool->length + size > spool->room) {
+        unsigned char *more = realloc(spool->step, room);
+
+        if (!more) {
+            fail(spool);
+            return;
+        }
+        spool->step = more;
+        spool->room = room;
+    }
+    memcpy(spool->step + spool->length, bytes, size);
+    spool->length += size;
+}
+
+static bool write_all(int file, const unsigned char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t written = write(file, bytes, size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
 }
 
 void spool_step(struct spool *spool)
 {
-    if (spool->file && fflush(spool->file) != 0)
-        give_up(spool);
+    if (spool->length && write_all(spool->file, spool->step, spool->length)) {
+        spool->whole += (off_t)spool->length;
+        spool->failed = 0;
+    } else if (spool->length) {
+        fail(spool);
+    }
+    spool->length = 0;
+    spool->skips =
+        spool->failed && !(spool->goes_on && now() - spool->failed >= AGAIN);
 }
 
 void spool_close(struct spool **reference)
@@ -97,8 +153,8 @@ void spool_close(struct spool **reference)
     if (!spool)
         return;
     spool_step(spool);
-    if (spool->file)
-        (void)fclose(spool->file);
+    (void)close(spool->file);
+    free(spool->step);
     free(spool->path);
     free(spool);
 }

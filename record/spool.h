@@ -1,7 +1,7 @@
 /* A file that is written step by step while a machine runs: a write of some
  * 100 bytes per step, which takes about a microsecond, and nothing waits for
- * the disk. When writing fails it stops and says so once. The machine goes on.
- * One thread, the loop's. */
+ * the disk. When writing fails it stops behind the last whole step and says so
+ * once. The machine goes on. One thread, the loop's. */
 #ifndef RECORD_SPOOL_H
 #define RECORD_SPOOL_H
 
@@ -12,7 +12,7 @@
 
 struct spool;
 
-/* A callback for when writing fails; at most once. NULL: none. */
+/* A callback for when writing begins to fail. NULL: none. */
 struct spool_complaint {
     void (*tell)(void *of, const char *sentence);
     void *of;
@@ -22,7 +22,10 @@ struct spool_complaint {
  * IO when the file cannot be made, NO_MEMORY. */
 enum status spool_open(const char *path, struct spool_complaint complaint,
                        struct spool **out, struct why *why) MUST_CHECK;
-/* Whether it still takes something. */
+/* Of a file in which steps may be missing: 10 s after writing has failed, and
+ * again and again, it is tried with the step of then. */
+void spool_goes_on(struct spool *spool);
+/* Whether it takes something, or will. */
 bool spool_works(const struct spool *spool);
 void spool_write(struct spool *spool, const void *bytes, size_t size);
 /* The step is whole: all is given to the system, so that whoever is killed has

@@ -235,6 +235,7 @@ enum status tensorboard_open(const char *folder, nanos wall,
         free(board);
         return status;
     }
+    spool_goes_on(board->spool);
     size = put_time(event, wall);
     size += put_bytes(event + size, FILE_VERSION, version, sizeof version - 1);
     put_record(board->spool, event, size);

@@ -37,6 +37,7 @@ enum status course_writer_open(const char *path, const struct table_head *head,
         free(writer);
         return status;
     }
+    spool_goes_on(writer->spool);
     spool_write(writer->spool, begin, sizeof begin - 1);
     spool_step(writer->spool);
     *out = writer;

@@ -35,6 +35,8 @@ fails_again() { # NAME
         "$(how_often "$1" save_failed)"
 }
 
+has_lines() { [ "$(wc -l <"$disk/course")" -ge "$1" ]; } # NUMBER
+
 # hub_says CODE TEXT WORD...: what a command of the hub's ends with and says.
 hub_says() {
     local code=0 expected=$1 text=$2
@@ -81,6 +83,27 @@ if [ "$mounted" ]; then
         "$(how_often full centre_saved) are well"
     send KILL full
     ends full 137
+
+    # Curves go on where there is room again; no line nor record is cut.
+    port=$((port + 2))
+    run curves "$here/curves.run" --course "$disk/course" \
+        --tensorboard "$disk/board" --evaluate 100ms
+    node c1
+    until_ 20 "curves are written" has_lines 4
+    dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true
+    until_ 30 "it says that it cannot write" told curves file_failed
+    rm "$disk/filler"
+    lines=$(wc -l <"$disk/course")
+    until_ 40 "curves go on" has_lines $((lines + 3))
+    send TERM curves
+    ends curves 0 30
+    ! tail -n +2 "$disk/course" | grep -v '}$' || failed "a line is cut"
+    python3 tests/e2e/tensorboard.py "$disk/board" loss/centre >/dev/null ||
+        failed "TensorBoard's file is cut"
+    send TERM c1
+    ends c1 0 30
+    rm -r "$disk/course" "$disk/board"
+    port=$((port - 2))
 
     # What a crash has left half made may be what fills it.
     mkdir "$disk/run/generation-99.tmp"
