@@ -172,6 +172,7 @@ static void member_enter(struct hub *hub, struct member *member,
     if (peer->key != KEY_NONE)
         member->key = peer->key;
     member->state = MEMBER_HERE;
+    member->left = false;
     member->finished = member->takes = false;
     member->drained &= same;
     member->incarnation = hello->incarnation;

@@ -143,6 +143,7 @@ struct hub_node_view {
                         NaN: not known */
     enum activity activity;
     bool silent, gone, best, quarantined;
+    bool left;            /* it is gone, and has said goodbye */
     bool drained, pinned; /* by the operator */
     char why[64]; /* what became of its last chunk, unless it is merged */
 };

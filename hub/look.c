@@ -98,6 +98,7 @@ static void look_at(const struct hub *hub, const struct member *member,
     if (member->patience.spent)
         (void)snprintf(view->why, sizeof view->why,
                        "too slow: rounds do not wait for it");
+    view->left = view->gone && member->left;
     view->drained = member->drained;
     view->pinned = hub->run.pinned == member->place;
 }

@@ -78,6 +78,7 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
 
     if (!member_is_here(member))
         return;
+    member->left = clean;
     member->lost = clean || silent ? 0 : hub->now;
     member->state = MEMBER_AWAY;
     member_cut(hub, member);

@@ -156,6 +156,7 @@ struct member {
      * may be lost on their way, so a node that is back is told again. */
     struct update *remembered[MAX_REMEMBERED];
     char why[64];
+    bool left;       /* it has said goodbye */
     bool drained;    /* by the operator: this incarnation is to leave */
     nanos last_call; /* for its last offer then */
 };

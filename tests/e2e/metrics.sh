@@ -38,6 +38,8 @@ if command -v promtool >/dev/null; then
     [ ! -s "$here/promtool.out" ] || failed "promtool has remarks"
     promtool check rules packaging/prometheus/starswitch.rules.yml \
         >"$here/promtool.out" 2>&1 || failed "promtool complains about rules"
+    promtool test rules tests/e2e/alerts.yml >"$here/promtool.out" 2>&1 ||
+        failed "an alert fires when it is not to, or does not"
 fi
 send TERM h
 ends h 1 30 # its goal is not reached

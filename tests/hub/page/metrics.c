@@ -101,6 +101,15 @@ static void exchanges_are_counted_by_how_they_ended(void)
     CHECK(!strstr(bytes, "starswitch_rejected_total{node=\"n1\""));
 }
 
+static void a_node_that_has_left_is_neither_up_nor_down(void)
+{
+    begin(3);
+    nodes[0].gone = nodes[0].left = nodes[1].gone = true;
+    CHECK(!strstr(page(false, no_goal), "starswitch_node_up{node=\"n1\"}"));
+    CHECK_CONTAINS("starswitch_node_up{node=\"n2\"} 0\n", bytes);
+    CHECK_CONTAINS("starswitch_node_up{node=\"n3\"} 1\n", bytes);
+}
+
 static void a_histogram_adds_up(void)
 {
     begin(0);
@@ -193,6 +202,7 @@ void add_hub_page_metrics_tests(CU_pSuite suite)
     TEST(what_is_known_is_there_and_nothing_else);
     TEST(a_name_ends_no_label);
     TEST(exchanges_are_counted_by_how_they_ended);
+    TEST(a_node_that_has_left_is_neither_up_nor_down);
     TEST(a_histogram_adds_up);
     TEST(a_goal_has_a_way_to_it);
     TEST(who_says_where_its_time_goes_is_told_in_all_states);
