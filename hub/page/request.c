@@ -158,7 +158,7 @@ static void look_at_origin(const struct request *request, struct ruling *out)
 
     if (another_asks(request, out->route, changes))
         refuse(out, 403, "another site asks");
-    else if (changes && (!request->asks || !*request->asks))
+    else if (changes && (!request->asks || strcmp(request->asks, "1") != 0))
         refuse(out, 403, "say X-Starswitch: 1, which no other site can");
 }
 

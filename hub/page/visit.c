@@ -120,7 +120,8 @@ void visit_completed(void *of, struct MHD_Connection *connection,
 
 /* What all answers say: nobody keeps them, nobody else shows them, and they
  * are what they are called. */
-static void add_headers(struct MHD_Response *response, const char *type)
+static void add_headers(const struct web *web, struct MHD_Response *response,
+                        const char *type)
 {
     static const struct {
         const char *name, *value;
@@ -129,12 +130,15 @@ static void add_headers(struct MHD_Response *response, const char *type)
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
-        {"Cross-Origin-Opener-Policy", "same-origin"},
     };
 
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         (void)MHD_add_response_header(response, always[i].name,
                                       always[i].value);
+    /* Of http from elsewhere browsers ignore it, and complain. */
+    if (web->guard.local)
+        (void)MHD_add_response_header(response, "Cross-Origin-Opener-Policy",
+                                      "same-origin");
     (void)MHD_add_response_header(response, "Content-Type", type);
     (void)MHD_add_response_header(response, "Content-Security-Policy",
                                   asset_policy());
@@ -147,7 +151,7 @@ static enum MHD_Result queue(struct visitor *visitor, unsigned status,
 
     if (!response)
         return MHD_NO;
-    add_headers(response, type);
+    add_headers(visitor->web, response, type);
     if (status == 401)
         (void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (status == 405)
