@@ -161,7 +161,7 @@ if getent hosts "$name" >/dev/null; then
     printf 'former nowhere' >told.run-nodes/host
     ranks told 2 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=% \
         PMIX_NAMESPACE=now -- --every 20 --no-page \
-        --directory told.run --idle 2s -- ./train --iterations 300
+        --directory told.run --idle 2s -- ./train --iterations 1000
     ends told-1 0 60
     at_least told-1 applied 1 || failed "it found no hub"
     ends told-0 0 30
