@@ -121,9 +121,20 @@ if name == "env":
 print(shlex.join(found["exec"]["command"] if "exec" in found else found))
 END
 }
-probe() { # FILE NAME: it is content
-    eval "set -- $(of_manifest "$1" "$2" 0)"
-    chroot "$root" "$@" 2>/dev/null
+probe() { # FILE NAME VARIABLE=VALUE...: it is content
+    local words
+    words=$(of_manifest "$1" "$2" 0)
+    shift 2
+    eval "set -- \"\$@\" $words"
+    chroot "$root" env "$@" 2>/dev/null
+}
+# probes FILE VARIABLE=VALUE...: all become content, as a hub is there.
+probes() {
+    local at=$1 name
+    shift
+    for name in startup readiness liveness; do
+        until_ 20 "the probe of $name" probe "$at" "${name}Probe" "$@"
+    done
 }
 
 pictures=/usr/share/datasets/fashion-mnist
@@ -142,9 +153,7 @@ for name in startup readiness liveness; do
 done
 # shellcheck disable=SC2046
 run pod $(of_manifest $at args 0)
-for name in startup readiness liveness; do
-    until_ 20 "the probe of $name" probe $at "${name}Probe"
-done
+probes $at
 install -D -m 440 -g "${user#*:}" "$kept/run/keys/invitation" \
     "$root/run/starswitch/starswitch-node.key"
 within="CREDENTIALS_DIRECTORY=/run/starswitch"
@@ -201,7 +210,7 @@ rm -rf "${kept:?}"/*
 at=examples/launch/jobset.yaml
 hosts starswitch-hub-0-0.starswitch
 pod jobset-hub $at 0
-until_ 20 "the hub is ready" probe $at readinessProbe
+probes $at
 # shellcheck disable=SC2046
 pod jobset-node $at 1 JOB_COMPLETION_INDEX=0 $(of_manifest $at env 0) \
     STARSWITCH_HUB=starswitch-hub-0-0.starswitch # its pod's annotation
@@ -212,6 +221,7 @@ hosts starswitch-0.starswitch.default
 for name in 0:hub 1:node; do
     pod "leaderworkerset-${name#*:}" $at 0 LWS_WORKER_INDEX=${name%:*} \
         LWS_GROUP_SIZE=5 LWS_LEADER_ADDRESS=starswitch-0.starswitch.default
+    probes $at LWS_WORKER_INDEX=${name%:*}
 done
 star leaderworkerset
 
@@ -220,6 +230,7 @@ hosts starswitch-master-0
 for name in 0:hub 1:node; do
     pod "pytorchjob-${name#*:}" $at ${name%:*} RANK=${name%:*} WORLD_SIZE=5 \
         MASTER_ADDR=starswitch-master-0 MASTER_PORT=23456
+    probes $at RANK=${name%:*}
 done
 star pytorchjob
 
@@ -230,5 +241,6 @@ for name in 0:hub 1:node; do
     hostname starswitch-node-0-${name%:*}
     pod "trainjob-${name#*:}" $at 0 JOB_COMPLETION_INDEX=${name%:*}
     until_ 20 "it knows itself" said "trainjob-${name#*:}" JOB_COMPLETION_INDEX
+    probes $at JOB_COMPLETION_INDEX=${name%:*}
 done
 star trainjob
