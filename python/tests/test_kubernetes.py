@@ -31,6 +31,7 @@ FILES += sorted((TREE / "examples/launch").glob("*.yaml"))
 OBJECTS = [each for file in FILES for each in yaml.safe_load_all(file.read_text())]
 IMAGE = (TREE / "packaging/Containerfile").read_text()
 USER, GROUP = (int(each) for each in re.findall(r"^USER (\d+):(\d+)$", IMAGE, re.M)[0])
+STATE = re.findall(r"^WORKDIR (.*)$", IMAGE, re.M)[0]
 HEADER = (TREE / "include/starswitch.h").read_text()
 VERSION = re.findall(r'STAR_VERSION "(.*)"', HEADER)[0]
 
@@ -253,6 +254,18 @@ def test_the_ports_of_services_have_names() -> None:
     for each in services:
         ports = {at["name"]: at["port"] for at in each["spec"]["ports"]}
         assert ports == {"messages": 7541, "data": 7542}
+
+
+@pytest.mark.parametrize(("thing", "pod"), PODS)
+def test_a_claim_keeps_it(thing: dict[str, Any], pod: dict[str, Any]) -> None:
+    """The run, and a node's own key: a pod that is made again is the same."""
+    mounts = container_of(pod)["volumeMounts"]
+    (at,) = (each["name"] for each in mounts if each["mountPath"] == STATE)
+    of_each = thing["spec"].get("volumeClaimTemplates", [])
+    claims = [each["metadata"]["name"] for each in of_each]
+    for each in pod.get("volumes", []):
+        claims += [each["name"]] if "persistentVolumeClaim" in each else []
+    assert at in claims
 
 
 class Page(BaseHTTPRequestHandler):

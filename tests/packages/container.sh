@@ -154,19 +154,30 @@ done
 # shellcheck disable=SC2046
 run pod $(of_manifest $at args 0)
 probes $at
+# A secret's files are links.
 install -D -m 440 -g "${user#*:}" "$kept/run/keys/invitation" \
-    "$root/run/starswitch/starswitch-node.key"
-within="CREDENTIALS_DIRECTORY=/run/starswitch"
-# shellcheck disable=SC2046
-within=$(of_manifest $at env 0)
-# shellcheck disable=SC2046
-run job $(of_manifest $at args 1)
-goes_on 60 job
-send TERM job
-ends job 143 60 # an engine makes it again
+    "$root/run/starswitch/..data/starswitch-node.key"
+ln -s ..data/starswitch-node.key "$root/run/starswitch/starswitch-node.key"
+hostname starswitch-node-0
+# A pod that is made again has its claim and an old key for nodes, and is the
+# same node.
+for life in first second; do
+    within=$(of_manifest $at env 0)
+    # shellcheck disable=SC2046
+    run "$life" $(of_manifest $at args 1)
+    goes_on 60 "$life"
+    send TERM "$life"
+    ends "$life" 0 60
+    nodes=$(cd "$kept/run/keys" && find . -name 'starswitch-node-0*.key')
+    [ "$(echo "$nodes" | wc -l)" = 1 ] || failed "of one node: $nodes"
+    within=
+    run "rotate-$life" hub keygen run --rotate
+    ends "rotate-$life" 0 20
+done
 send TERM pod
 ends pod 0 120
-echo "the manifest's hub and node: probes answer, the node is let in, both end"
+echo "the manifest's hub and node: probes answer, a node is let in, both end,"\
+    "and one that is made again is the same node"
 
 # ---- and as its engines do: hub and node of each example ----
 
