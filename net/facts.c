@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/net.h"
+
 enum { IP4_AND_TCP = 40, IP6_AND_TCP = 60, STAMPS = 12 };
 
 static void read_local(int fd, struct tcp_facts *out, unsigned *headers)
@@ -36,6 +38,9 @@ void tcp_facts_read(int fd, struct tcp_facts *out)
     if (info.tcpi_options & TCPI_OPT_TIMESTAMPS)
         headers += STAMPS;
     out->known = true;
+    out->at = net_now();
+    out->acked = info.tcpi_bytes_acked;
+    out->came = info.tcpi_bytes_received;
     out->sent = info.tcpi_data_segs_out;
     out->resent = info.tcpi_total_retrans;
     out->received = info.tcpi_data_segs_in;

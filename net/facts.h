@@ -12,6 +12,9 @@ enum { FACTS_ADDRESS_BYTES = 48 };
 
 struct tcp_facts {
     bool known;        /* the system said something */
+    nanos at;          /* when */
+    uint64_t acked;    /* bytes that the other end's system has taken, */
+    uint64_t came;     /* and that have come, without a gap before them */
     uint64_t sent;     /* segments with data that went, those sent again too, */
     uint64_t resent;   /* and those alone */
     uint64_t received; /* segments with data that came, */

@@ -115,6 +115,12 @@ static void print_page(void)
                   "has not enrolled yet, and else with 0. "
                   "`--json` prints one object a line, {check, level, text, "
                   "advice, code}, and then {ok, warn, bad, code}.");
+    print_wrapped("A rate is that of bytes as they arrive, behind the burst "
+                  "that a shaper lets through, in up to 3 s; `at least` "
+                  "stands before it where the test was too short to tell: "
+                  "it sends 8 MiB each way at most. A hub takes and gives 32 "
+                  "MiB for tests, 1 MiB a second from then on, for one PC at "
+                  "a time: so nobody's test is a burden.");
     printf("## What a node said last\n\n");
     print_wrapped("`starswitch-hub logs NODE`, on the hub's PC, prints the "
                   "last 20 lines of a node's log, `-n LINES` others, and `-f` "

@@ -69,10 +69,12 @@ struct doctor_facts {
     nanos trip_usual, trip_longest;
     struct net_trouble second; /* NONE: it is there, or was not tried */
     bool second_there;
-    double up, down;      /* bytes a second */
-    bool stalled;         /* short messages pass, long ones do not */
-    bool budget_spent;    /* the hub gave no bytes to measure with */
-    struct tcp_facts tcp; /* of the bulk connection, or control's */
+    double up, down; /* bytes a second */
+    bool up_at_least,
+        down_at_least;             /* that, or more: it took too little time */
+    bool stalled_up, stalled_down; /* short messages pass, long ones do not */
+    bool budget_spent;             /* the hub gave no bytes to measure with */
+    struct tcp_facts tcp;          /* of the bulk connection, or control's */
     /* This PC. */
     char card[CARD_NAME_BYTES]; /* the link's device, or "" */
     double card_rate;           /* bytes a second */

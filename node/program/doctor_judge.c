@@ -275,17 +275,18 @@ static void print_rate(double rate, char *out, size_t size)
 }
 
 static void judge_rate(const struct doctor_facts *facts,
-                       enum doctor_check check, double rate,
+                       enum doctor_check check, double rate, bool at_least,
                        struct doctor_report *report)
 {
     struct finding *finding;
-    char measured[32], card[32];
+    char measured[48], card[32];
     bool below = facts->card_rate > 0 && rate < RATE_SHARE * facts->card_rate;
+    int words = at_least ? snprintf(measured, sizeof measured, "at least ") : 0;
 
     if (!(rate > 0))
         return;
     finding = find(report, check, DOCTOR_OK, "");
-    print_rate(rate, measured, sizeof measured);
+    print_rate(rate, measured + words, sizeof measured - (size_t)words);
     print_rate(facts->card_rate, card, sizeof card);
     if (facts->card_rate > 0)
         say(finding, "%s; the card (%s) says %s", measured, facts->card, card);
@@ -342,13 +343,16 @@ static void judge_no_rate(const struct doctor_facts *facts,
 {
     struct finding *finding;
 
-    if (facts->stalled) {
-        finding = find(report, CHECK_UP, DOCTOR_BAD,
-                       "a link between lets only small packets through and "
-                       "does not say so: ip link set dev CARD mtu 1400 on "
-                       "both PCs");
+    if (facts->stalled_up || facts->stalled_down) {
+        finding =
+            find(report, facts->stalled_up ? CHECK_UP : CHECK_DOWN, DOCTOR_BAD,
+                 "a link between lets only small packets through and does not "
+                 "say so: ip link set dev CARD mtu 1400 on both PCs");
         fails(finding, STATUS_UNAVAILABLE);
-        say(finding, "short messages reach the hub, long ones do not");
+        say(finding, facts->stalled_up
+                         ? "short messages reach the hub, long ones do not"
+                         : "short messages come from the hub, long ones do "
+                           "not");
     } else if (facts->second_there && !(facts->up > 0)) {
         judge_nothing(facts, report);
     }
@@ -403,7 +407,7 @@ static void judge_mtu(const struct doctor_facts *facts,
         tcp->path && tcp->path < tcp->packet ? tcp->path : tcp->packet;
     struct finding *finding;
 
-    if (!tcp->known || !least || facts->stalled)
+    if (!tcp->known || !least || facts->stalled_up || facts->stalled_down)
         return;
     finding = find(report, CHECK_MTU, DOCTOR_OK, "");
     say(finding, "packets of %u bytes go through", least);
@@ -524,8 +528,8 @@ void doctor_judge(const struct doctor_facts *facts,
     judge_second(facts, report);
     judge_clock(facts, report);
     judge_trip(facts, report);
-    judge_rate(facts, CHECK_UP, facts->up, report);
-    judge_rate(facts, CHECK_DOWN, facts->down, report);
+    judge_rate(facts, CHECK_UP, facts->up, facts->up_at_least, report);
+    judge_rate(facts, CHECK_DOWN, facts->down, facts->down_at_least, report);
     judge_no_rate(facts, report);
     judge_loss(facts, report);
     judge_mtu(facts, report);

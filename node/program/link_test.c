@@ -12,20 +12,25 @@
 #include "core/quote.h"
 #include "net/station.h"
 #include "net/trouble.h"
+#include "node/program/link_rate.h"
 
-enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 12 };
+enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
 
 #define FIRST_BYTES ((uint64_t)256 << 10)
 #define LEAST_BYTES ((uint64_t)64 << 10)
 #define MOST_BYTES ((uint64_t)8 << 20)
-#define PATIENCE (8 * SECOND)         /* for hands to be shaken */
-#define ANSWER_TIME (2 * SECOND)      /* for a short message */
-#define STALL_TIME (6 * SECOND)       /* for the first bytes, there and back */
-#define LINK_TIME (150 * MILLISECOND) /* that a measurement keeps it busy */
-#define LONGEST_WAIT (2 * SECOND)     /* for a hub that has no bytes to give */
-#define MEASURE_TIME (4 * SECOND)     /* all of them together */
-/* So many segments tell about losses of one in a thousand. */
-enum { SEGMENTS_WANTED = 3000 };
+#define PATIENCE (8 * SECOND)           /* for hands to be shaken */
+#define ANSWER_TIME (2 * SECOND)        /* for a short message */
+#define STALL_TIME (3 * SECOND)         /* without a byte that arrives */
+#define FILL_TIME (10 * SECOND)         /* for one ticket: it is over then */
+#define STEADY_TIME (400 * MILLISECOND) /* that is measured, one way */
+#define SAMPLE_EVERY MILLISECOND
+#define SLOW_TIME (1200 * MILLISECOND) /* of the slower direction */
+#define LONGEST_WAIT (2 * SECOND)      /* for a hub that has no bytes to give */
+#define MEASURE_TIME (3 * SECOND)      /* no measurement begins later */
+/* So many segments tell about losses of one in a thousand. Less than
+ * PACKET_MOST bytes are no long packet. */
+enum { SEGMENTS_WANTED = 3000, PACKET_MOST = 4096 };
 
 struct line {
     struct station *station;
@@ -48,7 +53,9 @@ struct test {
     struct blob *filling;
     /* The filling under way. */
     uint64_t ticket, came;
-    nanos first_at, last_at;
+    struct link_sample up[SAMPLES_MOST], down[SAMPLES_MOST];
+    size_t samples;
+    nanos moved_at; /* bytes arrived, somewhere */
 };
 
 /* ---- what comes ---- */
@@ -63,10 +70,23 @@ static void hear_filled(struct test *test, const struct notice *notice)
 {
     if (notice->msg.filled.ticket != test->ticket)
         return;
-    test->last_at = net_now();
-    if (!test->first_at)
-        test->first_at = test->last_at;
     test->came += notice->payload->size;
+}
+
+static void hear_facts(struct test *test, const struct tcp_facts *facts)
+{
+    const struct tcp_facts *before = &test->tcp;
+    size_t at = test->samples;
+
+    if (facts->acked != before->acked || facts->came != before->came)
+        test->moved_at = net_now();
+    test->tcp = *facts;
+    test->measured = true;
+    if (at == SAMPLES_MOST)
+        return;
+    test->up[at] = (struct link_sample){facts->at, facts->acked};
+    test->down[at] = (struct link_sample){facts->at, facts->came};
+    test->samples++;
 }
 
 static void hear_message(struct test *test, const struct notice *notice)
@@ -100,8 +120,7 @@ static void hear(struct test *test, struct line *line, struct address *address)
         else if (notice->kind == NOTICE_MESSAGE)
             hear_message(test, notice);
         else if (notice->kind == NOTICE_MEASURED) {
-            test->tcp = notice->facts;
-            test->measured = true;
+            hear_facts(test, &notice->facts);
         }
         notice_destroy(&notice);
     }
@@ -287,38 +306,17 @@ static bool get_ticket(struct test *test, uint64_t wanted)
     return ask(test, wanted, &trip) && test->probed.bytes;
 }
 
-/* One ticket, and for how many bytes: how long they took, there and back;
- * false: no ticket, or they did not get through. */
-static bool measure_once(struct test *test, uint64_t *wanted,
-                         struct doctor_facts *facts, nanos *took)
+/* What the system counts of the connection from now on goes to the samples. */
+static void sample(struct test *test, nanos until)
 {
-    bool given = get_ticket(test, *wanted);
-    uint64_t bytes = *wanted = test->probed.bytes;
-    nanos begun;
+    const struct tcp_facts *tcp = &test->tcp;
+    nanos soon = net_now() + SAMPLE_EVERY;
 
-    facts->budget_spent = test->answered && !given;
-    if (!given)
-        return false;
-    test->ticket = test->probed.ticket;
-    test->came = 0;
-    test->first_at = 0;
-    begun = net_now();
-    send_filling(test, bytes);
-    while (test->came < bytes + 1 && !test->bulk.gone &&
-           go_on(test, begun + STALL_TIME))
-        continue;
-    if (test->came < bytes + 1) {
-        facts->stalled = !test->first_at && facts->up <= 0;
-        return false;
+    if (test->measured && net_now() >= tcp->at + SAMPLE_EVERY) {
+        test->measured = false;
+        station_measure(test->bulk.station, test->bulk.number);
     }
-    *took = test->last_at - begun;
-    facts->up =
-        (double)bytes / ((double)(test->first_at - begun) / (double)SECOND);
-    if (test->last_at > test->first_at)
-        facts->down =
-            (double)bytes /
-            ((double)(test->last_at - test->first_at) / (double)SECOND);
-    return true;
+    (void)go_on(test, soon < until ? soon : until);
 }
 
 static void read_tcp(struct test *test, struct line *line)
@@ -331,8 +329,89 @@ static void read_tcp(struct test *test, struct line *line)
         continue;
 }
 
-/* After so many measurements, the last of which took that time. */
-static bool is_enough(const struct test *test, unsigned count, nanos took)
+/* Bytes did not get through: long ones alone, when there nothing came of them
+ * but short messages go to and fro. */
+static void find_hole(struct test *test, uint64_t bytes,
+                      struct doctor_facts *facts)
+{
+    const struct link_sample *up = test->up, *down = test->down;
+    size_t last = test->samples - 1;
+    nanos trip;
+
+    if (!test->samples || test->bulk.gone || !ask(test, 0, &trip))
+        return;
+    if (up[last].bytes < up->bytes + PACKET_MOST)
+        facts->stalled_up = true;
+    else if (up[last].bytes >= up->bytes + bytes &&
+             down[last].bytes < down->bytes + PACKET_MOST)
+        facts->stalled_down = true;
+}
+
+/* There and back with one ticket, false if that has no end. */
+static bool fill(struct test *test, uint64_t bytes)
+{
+    nanos until = net_now() + FILL_TIME;
+
+    test->ticket = test->probed.ticket;
+    test->came = test->samples = 0;
+    read_tcp(test, &test->bulk);
+    test->moved_at = net_now();
+    send_filling(test, bytes);
+    while (test->came < bytes + 1 && !test->bulk.gone && net_now() < until &&
+           net_now() < test->moved_at + STALL_TIME)
+        sample(test, until);
+    read_tcp(test, &test->bulk);
+    return test->came == bytes + 1;
+}
+
+/* One ticket, and for how many bytes; false: no ticket, or they did not get
+ * through. */
+static bool measure_once(struct test *test, uint64_t *wanted,
+                         struct doctor_facts *facts, nanos *steady)
+{
+    bool given = get_ticket(test, *wanted), whole;
+    struct link_rate up, down;
+
+    *wanted = test->probed.bytes;
+    facts->budget_spent = test->answered && !given;
+    if (!given)
+        return false;
+    whole = fill(test, *wanted);
+    if (!whole)
+        find_hole(test, *wanted, facts);
+    if (!whole && !facts->stalled_down)
+        return false;
+    up = link_rate(test->up, test->samples);
+    down = link_rate(test->down, test->samples);
+    facts->up = up.rate;
+    facts->up_at_least = up.at_least;
+    facts->down = facts->stalled_down ? 0 : down.rate;
+    facts->down_at_least = down.at_least;
+    *steady = up.steady < down.steady ? up.steady : down.steady;
+    return whole;
+}
+
+/* Of so many bytes the steady part took so long in the faster direction: as
+ * many as are needed for STEADY_TIME, if the slower one is not kept busy for
+ * longer than SLOW_TIME. */
+static uint64_t worth(const struct doctor_facts *facts)
+{
+    bool faster = facts->up > facts->down;
+    double fast = faster ? facts->up : facts->down,
+           slow = faster ? facts->down : facts->up,
+           wanted = fast * (double)STEADY_TIME / (double)SECOND /
+                        (1 - LINK_SKIP_SHARE) * 1.1 +
+                    (double)LINK_SKIP_BYTES,
+           most = slow * (double)SLOW_TIME / (double)SECOND;
+
+    if (wanted > most)
+        wanted = most;
+    return wanted < (double)MOST_BYTES ? (uint64_t)wanted : MOST_BYTES;
+}
+
+/* After so many measurements. */
+static bool is_enough(const struct test *test, unsigned count, uint64_t bytes,
+                      nanos steady)
 {
     const struct tcp_facts *tcp = &test->tcp;
     uint64_t segments = tcp->sent < tcp->received ? tcp->sent : tcp->received;
@@ -340,33 +419,25 @@ static bool is_enough(const struct test *test, unsigned count, nanos took)
     if (tcp->known && segments < SEGMENTS_TELLING)
         return false;
     if (!tcp->resent && !tcp->astray)
-        return count > 1 || took > LINK_TIME;
+        return steady >= STEADY_TIME || bytes == MOST_BYTES || count > 2;
     return count > 1 && segments >= SEGMENTS_WANTED;
-}
-
-/* As many bytes as keep the link busy for LINK_TIME. */
-static uint64_t worth(uint64_t bytes, nanos took)
-{
-    double times = (double)LINK_TIME / (double)(took > 0 ? took : 1);
-    double wanted = (double)bytes * (times > 1 ? times : 1);
-
-    return wanted < (double)MOST_BYTES ? (uint64_t)wanted : MOST_BYTES;
 }
 
 /* A short measurement says how long a better one may be. Where packets get
  * lost it goes on until it is known how many. */
 static void measure_rates(struct test *test, struct doctor_facts *facts)
 {
-    nanos took = 0, until = net_now() + MEASURE_TIME;
+    nanos steady = 0, until = net_now() + MEASURE_TIME;
     uint64_t bytes = FIRST_BYTES;
 
     for (unsigned count = 1; count <= TICKETS_MOST && net_now() < until &&
-                             measure_once(test, &bytes, facts, &took);
+                             measure_once(test, &bytes, facts, &steady);
          count++) {
-        read_tcp(test, &test->bulk);
-        if (is_enough(test, count, took))
+        if (is_enough(test, count, bytes, steady))
             break;
-        bytes = worth(bytes, took);
+        bytes = worth(facts);
+        if (bytes < FIRST_BYTES)
+            break;
     }
     if (facts->up > 0)
         facts->budget_spent = false;

@@ -176,6 +176,46 @@ for side in hub node; do
     tc -n "star-$$-$side" qdisc del dev link0 root
 done
 
+# measures NAME CHECK LEAST MOST: the rate, in Mbit/s, is between them.
+measures() {
+    python3 - "$here/$1.out" "$2" "$3" "$4" <<'END' || failed "$1: $2 is wrong"
+import json, sys
+name, check, least, most = sys.argv[1:]
+text = next(one["text"] for one in map(json.loads, open(name))
+            if one.get("check") == check)
+words = text.removeprefix("at least ").split(";")[0].split()
+rate = float(words[0]) * {"k": 1e-3, "M": 1, "G": 1e3}[words[1][0]]
+print("    %s: %s" % (check, text))
+sys.exit(not float(least) <= rate <= float(most))
+END
+}
+# A shaper lets bursts through, and says what it does not. How fast this
+# machine is says nothing here, so fast ones have no least rate. Each has a hub
+# of its own, which has not spent its bytes yet.
+port=7651
+for shaped in "10 128 8.5" "100 128 80" "500 64 1" "940 128 1"; do
+    # shellcheck disable=SC2086
+    set -- $shaped
+    for side in hub node; do
+        tc -n "star-$$-$side" qdisc add dev link0 root tbf rate "$1mbit" \
+            burst "$2kb" latency 50ms
+    done
+    inside=$at_hub
+    hub "hub$1" --insecure --policy mean --json
+    inside=$at_node
+    until_ 20 "the hub listens" listens $((port + 1))
+    doctor "rate$1" 0 --json
+    printf '%s\n' "$1 Mbit/s:"
+    measures "rate$1" "rate up" "$3" "$1"
+    measures "rate$1" "rate down" "$3" "$1"
+    send TERM "hub$1"
+    ends "hub$1" 0 30
+    for side in hub node; do
+        tc -n "star-$$-$side" qdisc del dev link0 root
+    done
+done
+port=7541
+
 # Packets as they are on a wire: else 64 KiB are one.
 packets() { # MOST: segments that are handed over as one
     for side in hub node; do
@@ -212,6 +252,12 @@ $at_hub iptables -w -A INPUT -p tcp -m length --length 1401: -j DROP
 doctor hole 69
 finds hole bad "rate up" "short messages reach the hub, long ones do not"
 $at_hub iptables -w -D INPUT -p tcp -m length --length 1401: -j DROP
+
+$at_node iptables -w -A INPUT -p tcp -m length --length 1401: -j DROP
+doctor hole_down 69
+finds hole_down bad "rate down" "short messages come from the hub, long ones do"
+finds hole_down "[a-z]*" "rate up" "bit/s"
+$at_node iptables -w -D INPUT -p tcp -m length --length 1401: -j DROP
 
 # ---- this PC ----
 

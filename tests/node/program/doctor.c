@@ -231,8 +231,14 @@ static void long_messages_that_vanish_are_no_slow_link(void)
     struct doctor_facts facts = healthy();
 
     facts.up = facts.down = 0;
-    facts.stalled = true;
-    finds(&facts, CHECK_UP, DOCTOR_BAD, "long ones do not");
+    facts.stalled_up = true;
+    finds(&facts, CHECK_UP, DOCTOR_BAD,
+          "short messages reach the hub, long ones do not");
+    facts = healthy();
+    facts.down = 0;
+    facts.stalled_down = true;
+    finds(&facts, CHECK_DOWN, DOCTOR_BAD,
+          "short messages come from the hub, long ones do not");
 }
 
 static void looks_like(const char *said, size_t size, const char *words)
@@ -258,6 +264,16 @@ static void what_listens_there_is_known_by_its_first_bytes(void)
                8, "a MySQL server");
 }
 
+/* Of what was too short to be timed a bound is told, and called one. */
+static void a_rate_that_was_reached_at_least_is_called_so(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.down = 8e8;
+    facts.down_at_least = true;
+    finds(&facts, CHECK_DOWN, DOCTOR_OK, "at least 6.4 Gbit/s");
+}
+
 void add_node_program_doctor_tests(CU_pSuite suite)
 {
     TEST(of_a_healthy_link_all_is_ok);
@@ -269,5 +285,6 @@ void add_node_program_doctor_tests(CU_pSuite suite)
     TEST(a_link_that_is_not_measured_is_not_said_to_be_well);
     TEST(who_may_only_enrol_is_told_to_do_so);
     TEST(long_messages_that_vanish_are_no_slow_link);
+    TEST(a_rate_that_was_reached_at_least_is_called_so);
     TEST(what_listens_there_is_known_by_its_first_bytes);
 }

@@ -1,0 +1,54 @@
+#include "node/program/link_rate.h"
+
+/* The end is left out: it may have waited for an acknowledgement. */
+#define END_SHARE 0.97
+
+static double per_second(const struct link_sample *from,
+                         const struct link_sample *to)
+{
+    return (double)(to->bytes - from->bytes) * (double)SECOND /
+           (double)(to->at - from->at);
+}
+
+/* The last before anything came and the first when all had: what lies between
+ * them took less. */
+static struct link_rate at_least(const struct link_sample *samples,
+                                 size_t count)
+{
+    const struct link_sample *from = samples, *to = samples + count - 1;
+
+    while (from[1].bytes == samples->bytes)
+        from++;
+    while (to[-1].bytes == samples[count - 1].bytes)
+        to--;
+    return (struct link_rate){
+        .rate = to->at > from->at ? per_second(from, to) : 0, .at_least = true};
+}
+
+struct link_rate link_rate(const struct link_sample *samples, size_t count)
+{
+    const struct link_sample *from = samples, *to;
+    struct link_rate out = {.rate = 0};
+    uint64_t all, skip;
+
+    if (count < 2 || samples[count - 1].bytes == samples->bytes)
+        return out;
+    to = samples + count - 1;
+    all = to->bytes - samples->bytes;
+    skip = (uint64_t)((double)all * LINK_SKIP_SHARE);
+    if (skip < LINK_SKIP_BYTES)
+        skip = LINK_SKIP_BYTES;
+    while (from < to && from->bytes - samples->bytes < skip)
+        from++;
+    while (to > from &&
+           (double)(to->bytes - samples->bytes) > END_SHARE * (double)all)
+        to--;
+    /* Bytes come by lumps, and both ends are to be just behind one. */
+    while (to > from && to[-1].bytes == to->bytes)
+        to--;
+    if (to->at - from->at < LINK_STEADY_LEAST)
+        return at_least(samples, count);
+    out.rate = per_second(from, to);
+    out.steady = to->at - from->at;
+    return out;
+}
