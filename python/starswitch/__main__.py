@@ -106,6 +106,8 @@ def main() -> int:
     except BrokenPipeError:  # who reads has read enough, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:  # while it still begins
+        return 130
 
 
 def hub() -> int:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._command import Parser, ending
+from ._command import Parser
 from ._hub import encoded
 from ._programs import program_environment, program_path
 from .errors import StarswitchError
@@ -20,8 +20,10 @@ from .launch import _Star, free_port, node_settings
 
 PORT = 7541
 
-# On the other PC: the key comes by standard input and goes to a file of its own;
-# when ssh ends, or whoever has started it, the command hears it as Ctrl-C.
+# On the other PC, in a session of its own: the key comes by standard input and goes
+# to a file. A watcher in another session ends all that the command has begun: when
+# it is over, at a word, and when ssh is gone or whoever has started that. The word
+# "now" hurries it. This shell outlives signals, and gives the command's exit code.
 REMOTE = """
 umask 077
 folder=$(mktemp -d)
@@ -32,18 +34,52 @@ IFS= read -r key
 }}
 cd {folder} 2>/dev/null || :
 export {settings}
-exec 3<&0 </dev/null
-{{
-    cat <&3 >/dev/null
-    kill -INT $$ 2>/dev/null
-    for each in $(seq 100); do
-        kill -0 $$ 2>/dev/null || break
-        sleep 0.1
+mkfifo "$folder/end"
+exec 3<&0 4<>"$folder/end" </dev/null
+setsid sh -c '
+    folder=$1 main=$2
+    left() {{
+        sed -n "s/^\\([0-9]*\\) (.*) [^ZX] [0-9]* [0-9]* $main .*/\\1/p" \\
+            /proc/[0-9]*/stat 2>/dev/null | grep -vx "$main"
+    }}
+    (
+        while read -r word <&3; do
+            [ "$word" != now ] || : >"$folder/now"
+            echo >&4
+        done
+        echo >&4
+    ) &
+    read -r word <&4
+    for sign in INT TERM KILL; do
+        all=$(left)
+        [ -n "$all" ] || break
+        if [ $sign = INT ]; then kill -INT "-$main"; else kill -$sign $all; fi
+        for each in $(seq {tenths}); do
+            [ -n "$(left)" ] || break 2
+            [ ! -e "$folder/now" ] || [ $sign = KILL ] || break
+            sleep 0.1
+        done
     done
+    kill $!
     rm -rf "$folder"
-}} >/dev/null 2>&1 &
-exec {command} 3<&-
+' watcher "$folder" $$ >/dev/null 2>&1 &
+asked=
+trap asked=1 INT TERM HUP
+[ -n "$asked" ] || {command} 3<&- 4<&-
+code=$?
+echo >&4
+wait $!
+exit $code
 """
+TENTHS = 40  # of a second between two signals there: less than here, as it is last
+
+
+class Failed(StarswitchError):
+    """What went wrong, with an exit code of operating.md."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 @dataclass
@@ -79,7 +115,7 @@ def parse(argv: list[str]) -> Plan:
         description="Runs a hub on this PC and COMMAND as its nodes, here or by ssh "
         "on other PCs. What all of them print comes out here, behind their names. "
         "Ctrl-C asks all to end, nodes first, so that they give what they have "
-        "learnt. All other options are the hub's (starswitch hub --help).",
+        "learnt; a second one kills them. All other options are the hub's (starswitch hub --help).",
         epilog="The exit code is that of the first node that failed, else the hub's. "
         "COMMAND must be there on the other PCs, in the folder of this name if there "
         "is one, else in the home; ssh must log in without asking. Keys are made, and "
@@ -177,8 +213,9 @@ def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]
         folder=shlex.quote(os.getcwd()),
         settings=" ".join(f"{k}={shlex.quote(v)}" for k, v in settings.items()),
         command=shlex.join(plan.command),
+        tenths=TENTHS,
     )
-    return [*plan.ssh, plan.hosts[number], f"sh -c {shlex.quote(script)}"], {}
+    return [*plan.ssh, plan.hosts[number], f"setsid -w sh -c {shlex.quote(script)}"], {}
 
 
 def _key(plan: Plan, command: Sequence[str]) -> str:
@@ -188,11 +225,16 @@ def _key(plan: Plan, command: Sequence[str]) -> str:
     return (Path(plan.directory) / "keys" / "invitation").read_text().strip()
 
 
+def _code(program: int) -> int:
+    """As shells say that a signal has ended it."""
+    return program if program >= 0 else 128 - program
+
+
 def _follow(star: _Star, names: Sequence[str]) -> int:
     """Until all nodes have ended, or the hub and its run; the exit code."""
     failed = 0
     told: set[str] = set()
-    while True:
+    while not star.signals.got and not star.unread:
         running = star.running(names)
         for name in names:
             code = star.programs[name].poll()
@@ -200,13 +242,26 @@ def _follow(star: _Star, names: Sequence[str]) -> int:
                 told.add(name)
                 failed = failed or code
         if not running:
-            break
+            star.wait(["hub"], 1.0)
+            star.end(["hub"], signal.SIGTERM)
+            return _code(failed or star.programs["hub"].poll() or 0)
         time.sleep(0.05)
-    star.wait(["hub"], 1.0)
-    star.end(["hub"], signal.SIGTERM)
-    hub = star.programs["hub"].poll()
-    code = failed or hub or 0
-    return code if code >= 0 else 128 - code
+    return 128 + (star.signals.got[0] if star.signals.got else signal.SIGPIPE)
+
+
+def _start_nodes(star: _Star, plan: Plan, hub: str, key: str) -> None:
+    """Failed: the command is not there."""
+    for i, name in enumerate(plan.names):
+        words, settings = _node(plan, i, hub)
+        said = f"{key}\n" if plan.hosts else None
+        env = {**os.environ, **settings}
+        if star.signals.got:
+            return
+        try:
+            star.start(name, words, env, own=False, said=encoded(said))
+        except OSError as error:
+            text = f"{words[0]} cannot be started: {error.strerror}"
+            raise Failed(69, text) from None
 
 
 def launch(plan: Plan) -> int:
@@ -226,21 +281,19 @@ def launch(plan: Plan) -> int:
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
     star = _Star(logs, show=True)
+    star.signals.take()
     try:
         star.start("hub", command, program_environment(), own=False)
-        if not star.hub_listens(port):
-            raise StarswitchError("the hub does not start; its lines are above")
-        key = _key(plan, command)
-        for i, name in enumerate(plan.names):
-            words, settings = _node(plan, i, hub)
-            said = f"{key}\n" if plan.hosts else None
-            env = {**os.environ, **settings}
-            star.start(name, words, env, own=False, said=encoded(said))
+        if not star.hub_listens(port) and not star.signals.got:
+            code = _code(star.programs["hub"].poll() or 69)
+            raise Failed(code, "the hub does not start; its lines are above")
+        if not star.signals.got:
+            _start_nodes(star, plan, hub, _key(plan, command))
         return _follow(star, plan.names)
-    except KeyboardInterrupt as asked:  # by Ctrl-C, which says no number
-        return int(asked.args[0]) if asked.args else 128 + signal.SIGINT
     finally:
         star.close()
+        if star.unread:  # nor what is still to be written
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -250,8 +303,12 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as wrong:
         return int(wrong.code or 0)
     try:
-        with ending(KeyboardInterrupt):
-            return launch(plan)
+        return launch(plan)
+    except Failed as error:
+        code, text = error.code, str(error)
+    except StarswitchError as error:
+        code, text = 69, str(error)
     except OSError as error:
-        print(f"starswitch launch: {error}", file=sys.stderr)
-        return 1
+        code, text = 74, f"{error.filename}: {error.strerror}"
+    print(f"starswitch launch: {text}", file=sys.stderr)
+    return code

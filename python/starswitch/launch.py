@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ from .errors import StarswitchError
 
 START = 20.0  # seconds that a hub may take until it listens
 GRACE = 5.0  # seconds between asking a program to end and ending it
+TURNS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HubOptions = Mapping[str, Any] | Sequence[Any]
 _environment = threading.Lock()  # held while a process is spawned
 
@@ -70,13 +72,40 @@ class Launched:
         return self
 
 
+@dataclass(frozen=True)
+class _Process:
+    """One of this PC's, as /proc says."""
+
+    pid: int
+    parent: int = field(compare=False)
+    group: int = field(compare=False)
+    session: int = field(compare=False)
+    start: int
+    """When, in ticks since the PC's: a later one of the same number is another."""
+
+
+def _processes() -> list[_Process]:
+    """All that live."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        with suppress(OSError):  # it has ended
+            stat = Path("/proc", name, "stat").read_bytes()
+            words = stat[stat.rindex(b")") + 2 :].split()
+            if words[0] not in (b"Z", b"X"):
+                ids = [int(words[i]) for i in (1, 2, 3, 19)]
+                found.append(_Process(int(name), *ids))
+    return found
+
+
 class _Program(Protocol):
-    """A process, started either way."""
+    """A process, started either way, which leads a group of its own."""
 
     @property
     def pid(self) -> int | None: ...
     def poll(self) -> int | None: ...
-    def kill(self, sign: int) -> None: ...
+    def tell(self, sign: int) -> bool: ...
 
 
 class _Child:
@@ -90,13 +119,15 @@ class _Child:
     def poll(self) -> int | None:
         return self._process.poll()
 
-    def kill(self, sign: int) -> None:
-        """One that reads what is said to it, as ssh, hears first that it is over."""
+    def tell(self, sign: int) -> bool:
+        """Says it by words, to one that reads them, as ssh; False: it does not."""
         said = self._process.stdin
-        if said is not None and not said.closed:
-            said.close()
-        elif self._process.poll() is None:
-            self._process.send_signal(sign)
+        if said is None:
+            return False
+        words: dict[int, bytes] = {signal.SIGINT: b"end\n", signal.SIGKILL: b"now\n"}
+        with suppress(OSError):  # it has ended
+            os.write(said.fileno(), words.get(sign, b""))
+        return True
 
 
 class _Spawned:
@@ -112,9 +143,45 @@ class _Spawned:
         code: int | None = self._process.exitcode
         return code
 
-    def kill(self, sign: int) -> None:
-        if self._process.exitcode is None and self._process.pid:
-            os.kill(self._process.pid, sign)
+    def tell(self, sign: int) -> bool:
+        return False
+
+
+class _Signals:
+    """Those that ask this process to end, kept instead of raised."""
+
+    def __init__(self) -> None:
+        self.got: list[int] = []
+        self.former: dict[int, Any] = {}
+
+    def take(self) -> bool:
+        """Python lets only its main thread do so; False: nothing is changed."""
+        if self.former or threading.current_thread() is not threading.main_thread():
+            return False
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            before = signal.getsignal(sign)
+            if before is None or (sign == signal.SIGHUP and before == signal.SIG_IGN):
+                continue  # C's, or nohup's
+            self.former[sign] = signal.signal(sign, self._keep)
+        return True
+
+    def _keep(self, sign: int, _: object) -> None:
+        self.got.append(sign)
+
+    def give_back(self) -> None:
+        for sign, handler in self.former.items():
+            signal.signal(sign, handler)
+        self.former.clear()
+        if self.got:
+            signal.raise_signal(self.got[0])
+
+
+def _visible(line: str) -> str:
+    """Without what moves a terminal's cursor, or turns its writing."""
+    return "".join(
+        "?" if c != "\t" and (unicodedata.category(c) == "Cc" or c in TURNS) else c
+        for c in line.rstrip("\r\n")
+    )
 
 
 def _first_given() -> int:
@@ -180,6 +247,12 @@ class _Star:
         self._lines: dict[str, list[str]] = {}
         self._readers: list[threading.Thread] = []
         self.programs: dict[str, _Program] = {}
+        self.signals = _Signals()
+        self.unread = False  # nobody reads this process's output any more
+        self._patience = 1  # so many signals ask; one more, and all are killed
+        self._kin: dict[str, set[_Process]] = {}
+        self._gone: set[str] = set()
+        self._writes = threading.Lock()
         self._width = 0
 
     def start(
@@ -252,10 +325,18 @@ class _Star:
                 if file is not None:
                     file.write(raw)
                     file.flush()
-                elif self._show:
-                    print(f"{name:{self._width}} | {line}", end="", flush=True)
+                elif self._show and not self.unread:
+                    self._print(name, line)
         if file is not None:
             file.close()
+
+    def _print(self, name: str, line: str) -> None:
+        body = _visible(line) if sys.stdout.isatty() else line.removesuffix("\n")
+        try:
+            with self._writes:
+                print(f"{name:{self._width}} | {body}", flush=True)
+        except BrokenPipeError:
+            self.unread = True
 
     def text(self, name: str) -> str:
         return "".join(self._lines.get(name, []))
@@ -264,7 +345,13 @@ class _Star:
         return {name: self.text(name) for name in self._lines}
 
     def running(self, names: Iterable[str]) -> list[str]:
-        return [name for name in names if self.programs[name].poll() is None]
+        running = []
+        for name in names:
+            if self.programs[name].poll() is None:
+                running.append(name)
+            elif name not in self._kin:  # as its number may be another's one day
+                self._left([name])
+        return running
 
     def wait(self, names: Sequence[str], seconds: float) -> bool:
         until = time.monotonic() + seconds
@@ -274,22 +361,86 @@ class _Star:
             time.sleep(0.02)
         return True
 
+    def _left(self, names: Iterable[str]) -> dict[str, list[_Process]]:
+        """By name, what lives of it: its group, its session, and all children of
+        those, also such as were seen to be before they left."""
+        table = _processes()
+        left = {}
+        for name in names:
+            leader = self.programs[name].pid
+            if name in self._gone or leader is None:
+                continue
+            kin = self._kin.setdefault(name, set())
+            alive = {
+                one
+                for one in table
+                if one in kin or leader in (one.pid, one.group, one.session)
+            }
+            size = -1
+            while size < len(alive):
+                size = len(alive)
+                parents = {one.pid for one in alive}
+                alive |= {one for one in table if one.parent in parents}
+            kin |= alive
+            if alive:
+                left[name] = list(alive)
+            elif self.programs[name].poll() is not None:
+                self._gone.add(name)
+        return left
+
+    def _hurried(self) -> bool:
+        return len(self.signals.got) > self._patience
+
+    def _ends(self, names: Sequence[str], seconds: float, hurry: bool) -> bool:
+        """Waits for all that is theirs; False: some is left."""
+        until = time.monotonic() + seconds
+        while self._left(names) or self.running(names):
+            if time.monotonic() > until or (hurry and self._hurried()):
+                return False
+            time.sleep(0.05)
+        return True
+
     def end(self, names: Sequence[str], *signs: int) -> None:
-        """Asks them to end, by one signal after the other."""
+        """Asks them to end, by one signal after the other, and kills what is left.
+        The hub alone has its time to save also when there is a hurry."""
+        hurry = "hub" not in names
         for sign in signs:
-            for name in self.running(names):
-                self.programs[name].kill(sign)
-            if self.wait(names, GRACE):
+            if hurry and self._hurried():
+                break
+            for name, left in self._left(names).items():
+                self._ask(name, left, sign)
+            if self._ends(names, GRACE, hurry):
                 return
-        for name in self.running(names):
-            self.programs[name].kill(signal.SIGKILL)
+        far = [n for n in self._left(names) if self.programs[n].tell(signal.SIGKILL)]
+        self._ends(far, GRACE, hurry=False)
+        until = time.monotonic() + GRACE
+        while (rest := self._left(names)) and time.monotonic() < until:
+            for left in rest.values():
+                for one in left:
+                    _kill(one.pid, signal.SIGKILL)
+            time.sleep(0.02)
         self.wait(names, GRACE)
 
+    def _ask(self, name: str, left: Sequence[_Process], sign: int) -> None:
+        """Ctrl-C is for a group, as a terminal's is: who has made another one, as
+        `starswitch auto` does, passes it on. The hub does so with SIGTERM, too."""
+        leader = self.programs[name].pid
+        if self.programs[name].tell(sign):
+            return
+        for one in left:
+            if (
+                one.pid == leader
+                or (sign == signal.SIGINT and one.group == leader)
+                or (sign != signal.SIGINT and name != "hub")
+            ):
+                _kill(one.pid, sign)
+
     def hub_listens(self, port: int) -> bool:
-        """Waits until the hub does; False: it has ended, or takes too long."""
+        """Waits until the hub does; False: it has ended, takes too long, or a
+        signal has come."""
         until = time.monotonic() + START
         while time.monotonic() < until:
-            if self.programs["hub"].poll() is not None:
+            if self.programs["hub"].poll() is not None or self.signals.got:
                 break
             if _listens(port):
                 return True
@@ -297,13 +448,26 @@ class _Star:
         return False
 
     def close(self) -> None:
-        """Ends what runs, nodes before their hub, and reads to the end."""
-        nodes = [name for name in self.programs if name != "hub"]
-        self.end(nodes, signal.SIGINT, signal.SIGTERM)
-        if "hub" in self.programs:
-            self.end(["hub"], signal.SIGTERM)
-        for reader in self._readers:
-            reader.join(GRACE)  # a grandchild may hold its end open
+        """Ends what runs, nodes before their hub, and reads to the end. A signal
+        meanwhile, a second one of `launch`, hurries it: nodes are killed."""
+        taken = self.signals.take()
+        if taken:
+            self._patience = 0
+        try:
+            nodes = [name for name in self.programs if name != "hub"]
+            self.end(nodes, signal.SIGINT, signal.SIGTERM)
+            if "hub" in self.programs:
+                self.end(["hub"], signal.SIGTERM)
+            for reader in self._readers:
+                reader.join(GRACE)  # a stranger may hold its end open
+        finally:
+            if taken:
+                self.signals.give_back()
+
+
+def _kill(pid: int, sign: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, sign)
 
 
 def node_settings(name: str, number: int, hub: str) -> dict[str, str]:
@@ -357,7 +521,8 @@ def launch_local(
     threads: int | None = None,
 ) -> Launched:
     """Runs a hub and nodes on this PC until all nodes have ended; then the hub is
-    ended. Ctrl-C, an exception or `timeout` ends all.
+    ended. Ctrl-C, an exception or `timeout` ends all, with what they have started:
+    asked by SIGINT, then by SIGTERM, then killed; one more Ctrl-C kills at once.
 
     nodes: how many, called n1, n2 ...; or their names.
     script: a Python program; or a function of a module (multiprocessing's spawn
@@ -421,8 +586,10 @@ def launch_local(
         if not timed_out and star.programs["hub"].poll() is None:
             star.wait(["hub"], 1.0)
     finally:
-        star.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            star.close()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
     return Launched(
         codes={name: star.programs[name].poll() for name in names},
         hub=star.programs["hub"].poll(),

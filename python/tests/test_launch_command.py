@@ -7,12 +7,14 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import PYTHON, until
 from starswitch._launch import parse
+from starswitch.launch import _visible
 
 TRAIN = [sys.executable, str(Path(__file__).resolve().parent / "launched.py")]
 HUB = ["--every", "5", "--delay", "2", "--init", "hub", "--no-page"]
@@ -145,5 +147,145 @@ def test_a_dry_run_says_what_it_would_do(tmp_path: Path) -> None:
 
 def test_a_host_that_nobody_knows_is_said(tmp_path: Path) -> None:
     code, out = run(tmp_path, "--hosts", "no.such.pc.invalid", "--", "x")
-    assert code == 1
+    assert code == 69
     assert "no way to no.such.pc.invalid" in out and "--listen ADDRESS" in out
+
+
+def train_sh(where: Path, *lines: str) -> list[str]:
+    """A script that has no exec, and writes its number and those of its jobs."""
+    script = where / "train.sh"
+    script.write_text("\n".join([f"cd {where}", "echo $$ >>pids", *lines, ""]))
+    return ["bash", str(script)]
+
+
+def pids(where: Path) -> list[int]:
+    file = where / "pids"
+    return [int(one) for one in file.read_text().split()] if file.exists() else []
+
+
+def alive(where: Path) -> list[int]:
+    found = []
+    for pid in pids(where):
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            continue
+        if stat.rsplit(") ", 1)[1][0] not in "ZX":
+            found.append(pid)
+    return found
+
+
+def kill_left(where: Path) -> None:
+    for pid in alive(where):
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("by_ssh", [False, True])
+def test_ctrl_c_reaches_what_a_script_has_started(
+    tmp_path: Path, ssh: str, by_ssh: bool
+) -> None:
+    trainer = f"{TRAIN[0]} {TRAIN[1]} 1000000"
+    command = train_sh(
+        tmp_path,
+        "(trap '' INT; exec sleep 300) & echo $! >>pids",
+        "setsid sleep 300 & echo $! >>pids" if not by_ssh else "",
+        trainer,
+        "echo the script goes on",
+    )
+    where = ["--hosts", "localhost", "--ssh", ssh] if by_ssh else ["--local", "1"]
+    listen = ["--listen", "127.0.0.1:7541"] if by_ssh else []
+    process = start(tmp_path, *where, *listen, *HUB, "--logs", "logs", "--", *command)
+    log = tmp_path / "logs" / ("localhost.log" if by_ssh else "n1.log")
+    try:
+        until(lambda: log.exists() and "here is" in log.read_text(), 60)
+        assert len(alive(tmp_path)) == (2 if by_ssh else 3)
+        os.kill(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        left = alive(tmp_path)
+    finally:
+        process.kill()
+        kill_left(tmp_path)
+    assert process.returncode == 130, out
+    assert "KeyboardInterrupt" in log.read_text()
+    assert not left
+    assert not list((tmp_path / "left").glob("*"))
+    assert "node_left" in (tmp_path / "logs" / "hub.log").read_text()
+
+
+@pytest.mark.parametrize("by_ssh", [False, True])
+def test_a_second_signal_hurries_the_end(
+    tmp_path: Path, ssh: str, by_ssh: bool
+) -> None:
+    command = train_sh(
+        tmp_path,
+        "trap '' INT TERM",
+        "sleep 300 & echo $! >>pids",
+        "echo here",
+        "sleep 300; sleep 300",
+    )
+    where = ["--hosts", "localhost", "--ssh", ssh] if by_ssh else ["--local", "1"]
+    listen = ["--listen", "127.0.0.1:7541"] if by_ssh else []
+    process = start(tmp_path, *where, *listen, *HUB, "--logs", "logs", "--", *command)
+    try:
+        until(lambda: len(pids(tmp_path)) == 2, 60)
+        begun = time.monotonic()
+        for sign in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGINT):
+            os.kill(process.pid, sign)
+            time.sleep(0.1)
+        out, _ = process.communicate(timeout=60)
+        took = time.monotonic() - begun
+        left = alive(tmp_path)
+    finally:
+        process.kill()
+        kill_left(tmp_path)
+    assert process.returncode == 128 + signal.SIGHUP, out
+    assert "Traceback" not in out
+    assert not left
+    assert took < 9, "an end that is not hurried takes 10 s"
+    assert "stopped" in (tmp_path / "logs" / "hub.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--no-such-option", "--", "true"], 64, "no-such-option"),
+        (["--policy", "none-such", "--", "true"], 64, "none-such"),
+        (["--directory", "/proc/none", "--", "true"], 74, "/proc/none"),
+        (["--logs", "/proc/none", "--", "true"], 74, "/proc/none"),
+        (["--", "no-such-command"], 69, "no-such-command cannot be started: No such"),
+        (["--", "/etc/passwd"], 69, "/etc/passwd cannot be started: Permission"),
+    ],
+)
+def test_what_cannot_start_has_the_code_of_its_reason(
+    tmp_path: Path, words: list[str], code: int, said: str
+) -> None:
+    got, out = run(tmp_path, "--local", "1", "--no-page", *words)
+    assert got == code, out
+    assert said in out and "Traceback" not in out and "Errno" not in out
+
+
+def test_a_line_without_an_end_takes_no_other_along(tmp_path: Path) -> None:
+    code, out = run(tmp_path, "--local", "2", *HUB, "--", "printf", "no end")
+    assert code == 0, out
+    assert "n1  | no end\n" in out and "n2  | no end\n" in out
+
+
+def test_who_reads_no_more_ends_all(tmp_path: Path) -> None:
+    command = train_sh(tmp_path, "while :; do echo line; sleep 0.05; done")
+    process = start(tmp_path, "--local", "2", *HUB, "--", *command)
+    assert process.stdout is not None
+    try:
+        until(lambda: len(pids(tmp_path)) == 2, 60)
+        process.stdout.readline()
+        process.stdout.close()
+        process.wait(60)
+        left = alive(tmp_path)
+    finally:
+        process.kill()
+        kill_left(tmp_path)
+    assert process.returncode == 128 + signal.SIGPIPE
+    assert not left
+
+
+def test_a_terminal_is_shown_no_escapes() -> None:
+    assert _visible("a\tb\x1b[2J\x07\x9b1m\u202ec\r\n") == "a\tb?[2J??1m?c"
