@@ -168,6 +168,11 @@ class _Signals:
     def _keep(self, sign: int, _: object) -> None:
         self.got.append(sign)
 
+    def ignore(self) -> None:
+        """While Python ends, which takes its handlers away, these would end it."""
+        for sign in self.former:
+            signal.signal(sign, signal.SIG_IGN)
+
     def give_back(self) -> None:
         for sign, handler in self.former.items():
             signal.signal(sign, handler)
