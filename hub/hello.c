@@ -159,6 +159,27 @@ static bool is_of(const struct member *member, const struct msg_hello *hello)
            member->uuid_low == hello->node_low;
 }
 
+/* What it says of itself until its first PING. What a process of a node counts
+ * goes on over its sessions. */
+static void stats_begin(struct member *member, const struct msg_hello *hello,
+                        bool same)
+{
+    const struct msg_ping past = same ? member->stats : (struct msg_ping){0};
+
+    member->stats = (struct msg_ping){.iteration = hello->iteration,
+                                      .loss = NO_SCORE,
+                                      .accuracy = -1,
+                                      .activity = ACTIVITY_JOINING,
+                                      .sent = past.sent,
+                                      .missed = past.missed,
+                                      .waited = past.waited,
+                                      .compute = past.compute,
+                                      .net_wait = past.net_wait,
+                                      .data_wait = past.data_wait,
+                                      .optimizer = past.optimizer,
+                                      .idle = past.idle};
+}
+
 /* Takes the node in at `member`, which may hold its former life. */
 static void member_enter(struct hub *hub, struct member *member,
                          const struct msg_hello *hello, struct peer *peer)
@@ -199,10 +220,7 @@ static void member_enter(struct hub *hub, struct member *member,
         member->offered = hello->iteration;
         member->returned = 0;
     }
-    member->stats = (struct msg_ping){.iteration = hello->iteration,
-                                      .loss = NO_SCORE,
-                                      .accuracy = -1,
-                                      .activity = ACTIVITY_JOINING};
+    stats_begin(member, hello, same);
     member->start = member_first_thing(hub, member);
     member_recount(hub, member);
     peer->state = PEER_MEMBER;

@@ -142,6 +142,7 @@ struct hub_node_view {
     double foreseen; /* share of its time that it trains, as the formula says;
                         NaN: not known */
     enum activity activity;
+    bool told; /* by PING, what it counts: missed, waited, spent */
     bool silent, gone, best, quarantined;
     bool left;            /* it is gone, and has said goodbye */
     bool drained, pinned; /* by the operator */
@@ -150,6 +151,7 @@ struct hub_node_view {
 
 struct hub_view {
     uint64_t run, version, epoch, rounds;
+    uint64_t rounds_here;  /* done since this hub began, not by one before it */
     uint64_t every, delay; /* k and d in force */
     uint64_t from; /* epoch of the centre that it went on from; 0: of none */
     bool founded, ending, ended;
@@ -163,6 +165,7 @@ struct hub_view {
     bool tested; /* scores are of held-out data, not what nodes train with */
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double error;           /* standard error of the score; 0: not known */
+    double first_score;     /* of the run; NO_SCORE: there was none yet */
     double best_score, best_accuracy; /* the same */
     uint64_t best_version;
     uint64_t verdicts[VERDICT_COUNT]; /* chunks that ended so */

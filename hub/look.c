@@ -73,6 +73,7 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->loss = member->stats.loss;
     view->accuracy = member->stats.accuracy;
     view->missed = member->stats.missed;
+    view->told = member->stats.sent != 0;
     look_at_time(hub, member, view);
     view->round_trip = member->stats.round_trip;
     view->activity = member->stats.activity;
@@ -315,6 +316,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->epoch = hub->roll.epoch;
     view->from = hub->memory.recovery.epoch;
     view->rounds = hub->rounds.done;
+    view->rounds_here = hub->rounds.here;
     view->every = hub->adapt.every;
     view->delay = hub->adapt.delay;
     view->founded = centre_is_founded(hub);
@@ -330,6 +332,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->score = hub->memory.score;
     view->accuracy = hub->memory.accuracy;
     view->error = hub->memory.error;
+    view->first_score = hub->memory.first;
     view->best_score = hub->memory.best_score;
     view->best_accuracy = hub->memory.best_accuracy;
     view->best_version = hub->memory.best_version;

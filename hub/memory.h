@@ -108,6 +108,8 @@ struct memory {
     uint64_t first_score; /* no job before this one tells of this run */
     double hint; /* mean training loss that the last round's nodes reported */
     double score, accuracy, error;
+    double first; /* the first score of the run, over all lives; NO_SCORE: none
+                     yet */
     double best_score, best_accuracy, best_measure;
     uint64_t best_version;
     struct blob **best; /* the best centre until it is saved, or NULL */

@@ -196,6 +196,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->centre.version = hub->rounds.done = saved->version;
     hub->centre.lineage = saved->lineage;
     hub->memory.back.turned = saved->turned;
+    hub->memory.first = saved->first_score;
     hub->centre.merged_live =
         (unsigned)(saved->live < HUB_MAX_NODES ? saved->live : 0);
     hub->rounds.samples =

@@ -8,8 +8,9 @@
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
  * had a hub, `samples` how many it was trained on, `norms` what
- * hub/norm_history.h says. Where some tensors are statistics, run by run how
- * many are of which kind, from the first to the last:
+ * hub/norm_history.h says; `first` is the first score of the run, as bits and
+ * for people, if there was one. Where some tensors are statistics, run by run
+ * how many are of which kind, from the first to the last:
  *
  *     kinds TENSORS KIND TENSORS KIND ...
  *
@@ -284,6 +285,9 @@ struct blob *saved_write(struct hub *hub)
     if (hub->memory.back.turned)
         at += (size_t)snprintf(text + at, size - at, "turned %" PRIu64 "\n",
                                hub->memory.back.turned);
+    if (score_known(hub->memory.first))
+        at += (size_t)snprintf(text + at, size - at, "first %" PRIu64 " %.9g\n",
+                               bits_of(hub->memory.first), hub->memory.first);
     at += print_turns(hub, text + at, size - at);
     at += (size_t)snprintf(text + at, size - at,
                            "live %" PRIu64 "\ntime %" PRIu64
@@ -446,6 +450,19 @@ static bool read_head(struct saved *saved, const char **text)
     return true;
 }
 
+/* The state of an older release does not say. */
+static double read_first(const char **text)
+{
+    uint64_t bits;
+    double score;
+
+    if (!saved_number(text, "first", &bits))
+        return NO_SCORE;
+    next_line(text);
+    memcpy(&score, &bits, sizeof score);
+    return score_known(score) ? score : NO_SCORE;
+}
+
 enum status saved_read(struct saved *saved, const char *text, struct why *why)
 {
     struct saved_node node;
@@ -456,6 +473,7 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
                        "the saved state is damaged: take another --directory");
     if (saved_number(&text, "turned", &saved->turned))
         next_line(&text);
+    saved->first_score = read_first(&text);
     if (strncmp(text, "merge ", 6) == 0) {
         saved->merge = text;
         next_line(&text);

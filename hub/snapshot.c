@@ -263,6 +263,8 @@ void snapshot_scored(struct hub *hub, struct job *job)
     hub->memory.score = scored->loss;
     hub->memory.accuracy = scored->accuracy;
     hub->memory.error = scored->error;
+    if (!score_known(hub->memory.first) && isfinite(scored->loss))
+        hub->memory.first = scored->loss;
     if (hub->memory.accuracy >= 0)
         effects_note(hub->out, NOTE_SCORED, "",
                      "version %llu: loss %.9g, test accuracy %.2f %%",
@@ -413,7 +415,7 @@ void snapshot_unscored(struct hub *hub)
     hub->memory.first_score = hub->next_job;
     hub->memory.scored_version = NO_VERSION;
     hub->memory.best_version = 0;
-    hub->memory.hint = hub->memory.score = NO_SCORE;
+    hub->memory.hint = hub->memory.score = hub->memory.first = NO_SCORE;
     hub->memory.best_score = hub->memory.best_measure = NO_SCORE;
     hub->memory.accuracy = hub->memory.best_accuracy = -1;
     hub->memory.error = 0;

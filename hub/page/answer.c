@@ -112,7 +112,7 @@ void answer_metrics(const struct web *web, bool open_metrics,
                     struct answer *out)
 {
     const struct metrics_source source = {web->now, web->config.head->policy,
-                                          web->config.goal, web->first_loss};
+                                          web->config.goal};
     struct text text;
 
     if (!web->now)

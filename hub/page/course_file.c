@@ -30,8 +30,7 @@ enum status course_writer_open(const char *path, const struct table_head *head,
 
     if (!writer)
         return because(why, STATUS_NO_MEMORY, "no memory for %.80s", path);
-    writer->source =
-        (struct status_source){.head = head, .goal = goal, .first_loss = NAN};
+    writer->source = (struct status_source){.head = head, .goal = goal};
     status = spool_open(path, complaint, &writer->spool, why);
     if (status != STATUS_OK) {
         free(writer);
@@ -73,8 +72,6 @@ void course_writer_look(struct course_writer *writer,
 
     if (!bytes)
         return;
-    if (isnan(writer->source.first_loss) && now->view.score < NO_SCORE)
-        writer->source.first_loss = now->view.score;
     writer->source.now = now;
     text_init(&text, bytes, room);
     status_write(&writer->source, now->view.count, &text);

@@ -157,7 +157,7 @@ static void tell_goal_progress(const struct teller *teller)
 {
     const struct hub_view *view = teller->view;
     const struct goal *goal = &teller->source->goal;
-    double first = teller->source->first_loss, ratio = NAN;
+    double first = known(view->first_score), ratio = NAN;
 
     if (goal->kind == GOAL_ACCURACY && view->accuracy >= 0)
         ratio = share(view->accuracy, goal->value);

@@ -15,7 +15,6 @@ struct metrics_source {
     const struct snapshot *now;
     const char *policy; /* its name */
     struct goal goal;
-    double first_loss; /* of the centre that was first scored; or NAN */
 };
 
 /* Bytes that are enough for so many nodes. */

@@ -79,7 +79,9 @@ static void add_extra(const struct status_source *source, struct text *out)
     add_words(out, "codec_down", codecs[now->view.codec_down].name);
     add_words(out, "goal_of", kinds[goal->kind]);
     add_number(out, "goal", goal->kind ? goal->value : NAN);
-    add_number(out, "first_loss", source->first_loss);
+    add_number(out, "first_loss",
+               score_known(now->view.first_score) ? now->view.first_score
+                                                  : NAN);
     add_number(out, "saved",
                now->saved ? (double)now->saved / (double)SECOND : NAN);
     add_number(out, "up_limit", limit(now->view.up_limit));

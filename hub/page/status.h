@@ -11,8 +11,7 @@ struct status_source {
     const struct snapshot *now;
     const struct table_head *head;
     struct goal goal;
-    double first_loss; /* of a centre; NAN: none was scored yet */
-    uint64_t boot;     /* of the server */
+    uint64_t boot; /* of the server */
 };
 
 /* Bytes that are enough for so many nodes. */

@@ -60,7 +60,6 @@ struct web {
     nanos told;                 /* when it was last sent to those who follow, */
     nanos said;                 /* and when anything was */
     const struct snapshot *now; /* NULL: none yet */
-    double first_loss;          /* of a centre; NAN: none was scored yet */
     struct visitor visitors[WEB_PLACES];
 };
 
@@ -68,7 +67,7 @@ struct web {
 static inline struct status_source web_status(const struct web *web)
 {
     return (struct status_source){web->now, web->config.head, web->config.goal,
-                                  web->first_loss, web->stream.boot};
+                                  web->stream.boot};
 }
 
 /* What libmicrohttpd calls: a connection comes or goes; a request comes, piece

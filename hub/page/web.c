@@ -109,8 +109,6 @@ static void look(struct web *web)
         return;
     web->heard = net_now();
     timeline_look(&web->timeline, web->now);
-    if (isnan(web->first_loss) && web->now->view.score < NO_SCORE)
-        web->first_loss = web->now->view.score;
 }
 
 /* Each second, and soon after something has happened. */
@@ -241,7 +239,6 @@ enum status web_open(const struct web_config *config, struct web **out,
     asset_begin();
     web->config = *config;
     web->socket = -1;
-    web->first_loss = NAN;
     web->next_ticket = WEB_TICKETS;
     feed_init(&web->feed);
     stream_init(&web->stream, boot_number());

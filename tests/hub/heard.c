@@ -205,6 +205,36 @@ static void so_may_first_parameters(void)
     hub_fixture_destroy(&f);
 }
 
+/* A counter that fell to 0 and rose again would be added twice. */
+static void what_a_node_counts_goes_on_over_its_sessions(void)
+{
+    struct msg told = {.kind = MSG_PING,
+                       .ping = {.sent = 1,
+                                .accuracy = -1,
+                                .missed = 7,
+                                .waited = 5 * SECOND,
+                                .compute = 9 * SECOND}};
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
+
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    CHECK(!hub_fixture_node(f, "a")->told);
+    hand_say(&f->hand, a.control, &told, NULL);
+    fake_node_breaks(f, &a);
+    fake_node_comes_again(f, &a);
+    CHECK(hub_fixture_node(f, "a")->told);
+    CHECK_EQUAL(7, hub_fixture_node(f, "a")->missed);
+    CHECK_EQUAL(5 * SECOND, hub_fixture_node(f, "a")->waited);
+    CHECK_EQUAL(9 * SECOND, hub_fixture_node(f, "a")->spent[SPENT_COMPUTE]);
+    fake_node_breaks(f, &a);
+    a.hello.incarnation++; /* another process of it */
+    fake_node_comes_again(f, &a);
+    CHECK(!hub_fixture_node(f, "a")->told);
+    CHECK_EQUAL(0, hub_fixture_node(f, "a")->missed);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_heard_tests(CU_pSuite suite)
 {
     TEST(bytes_are_a_sign_of_life);
@@ -215,4 +245,5 @@ void add_hub_heard_tests(CU_pSuite suite)
     TEST(nodes_are_told_how_many_samples_were_merged);
     TEST(who_says_too_much_is_believed_in_part);
     TEST(so_may_first_parameters);
+    TEST(what_a_node_counts_goes_on_over_its_sessions);
 }

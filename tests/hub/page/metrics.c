@@ -15,7 +15,7 @@ static char bytes[4 << 20];
 
 static const char *page(bool open_metrics, struct goal goal)
 {
-    const struct metrics_source source = {&snapshot, "auto", goal, 2.0};
+    const struct metrics_source source = {&snapshot, "auto", goal};
     struct text text;
 
     CHECK(metrics_room(snapshot.view.count) <= sizeof bytes);
@@ -41,6 +41,7 @@ static void begin(unsigned count)
                                       .score = NO_SCORE,
                                       .accuracy = -1,
                                       .best_score = NO_SCORE,
+                                      .first_score = NO_SCORE,
                                       .run = 0xabc};
 }
 
@@ -126,6 +127,7 @@ static void a_histogram_adds_up(void)
 static void a_goal_has_a_way_to_it(void)
 {
     begin(0);
+    snapshot.view.first_score = 2.0;
     snapshot.view.score = 1.5;
     CHECK_CONTAINS("starswitch_goal_progress_ratio 0.5\n",
                    page(false, (struct goal){GOAL_LOSS, 1.0}));
@@ -161,6 +163,27 @@ static void who_says_where_its_time_goes_is_told_in_all_states(void)
     CHECK(!strstr(bytes, line));
 }
 
+/* One that fell to something else would have been reset, and is added again. */
+static void a_counter_that_is_not_known_yet_is_not_there(void)
+{
+    begin(1);
+    snapshot.view.rounds = 217;
+    snapshot.view.rounds_here = 3;
+    nodes[0].gone = true;
+    CHECK_CONTAINS("\nstarswitch_rounds_total 3\n", page(false, no_goal));
+    CHECK(!strstr(bytes, "\nstarswitch_node_steps_total{"));
+    CHECK(!strstr(bytes, "\nstarswitch_node_late_results_total{"));
+    CHECK(!strstr(bytes, "\nstarswitch_node_blocked_seconds_total{"));
+    nodes[0].gone = false;
+    nodes[0].told = true;
+    CHECK_CONTAINS("\nstarswitch_node_steps_total{node=\"n1\"} 0\n",
+                   page(false, no_goal));
+    CHECK_CONTAINS("\nstarswitch_node_late_results_total{node=\"n1\"} 0\n",
+                   bytes);
+    CHECK_CONTAINS("\nstarswitch_node_blocked_seconds_total{node=\"n1\"} 0\n",
+                   bytes);
+}
+
 static void open_metrics_name_families_and_end(void)
 {
     static const char end[] = "# EOF\n";
@@ -191,6 +214,7 @@ static void there_is_room_for_every_node_at_its_longest(void)
         for (unsigned j = 0; j < SPENT_COUNT; j++)
             node->spent[j] = INT64_MAX;
         node->foreseen = 0.123456789123;
+        node->told = true;
         node->best = true;
     }
     (void)page(false, no_goal);
@@ -206,6 +230,7 @@ void add_hub_page_metrics_tests(CU_pSuite suite)
     TEST(a_histogram_adds_up);
     TEST(a_goal_has_a_way_to_it);
     TEST(who_says_where_its_time_goes_is_told_in_all_states);
+    TEST(a_counter_that_is_not_known_yet_is_not_there);
     TEST(open_metrics_name_families_and_end);
     TEST(there_is_room_for_every_node_at_its_longest);
 }
