@@ -18,7 +18,8 @@
 /* Both are spoken: a release talks to the one before it (docs/protocol.md,
  * Versions). */
 enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 4 };
-/* The first that has LOG, the optional fields of PING, and the codec sparse. */
+/* The first that has LOG, the optional fields of PING and FILLED, and the codec
+ * sparse. */
 enum { PROTOCOL_TOLD = 4 };
 /* Fields of a HELLO that every protocol begins with, and that its kind is 0. */
 enum { HELLO_VERSIONS = 2 };

@@ -79,11 +79,11 @@ static bool make_filling(struct hub *hub)
 }
 
 /* Gives a ticket, or says when there may be one. */
-static void grant(struct hub *hub, const struct peer *peer, uint64_t asked,
-                  struct msg_probed *out)
+static void grant(struct hub *hub, const struct peer *peer,
+                  const struct msg_probe *probe, struct msg_probed *out)
 {
     struct probes *probes = &hub->probes;
-    uint64_t bytes = grant_of(hub, asked);
+    uint64_t bytes = grant_of(hub, probe->bytes);
 
     if (!bytes || peer->state == PEER_ENROLLER)
         return;
@@ -105,6 +105,7 @@ static void grant(struct hub *hub, const struct peer *peer, uint64_t asked,
     probes->peer = peer->id;
     probes->key = peer->key;
     probes->until = hub->now + TICKET_TIME;
+    probes->protocol = probe->protocol_max;
     probes->bytes = bytes;
     probes->came = 0;
     out->ticket = probes->given;
@@ -135,17 +136,22 @@ void hub_on_probe(struct hub *hub, const struct incoming *in)
         msg.probed.clock = probes->wall + (hub->now - probes->wall_at);
     if (hub->centre.schema && in->peer->state != PEER_ENROLLER)
         msg.probed.elements = hub->centre.schema->elements;
-    grant(hub, in->peer, probe->bytes, &msg.probed);
+    grant(hub, in->peer, probe, &msg.probed);
     effects_send(hub->out, in->peer->id, &msg, NULL);
 }
 
-static void answer(struct hub *hub, const struct peer *peer)
+static void answer(struct hub *hub, const struct peer *peer,
+                   const struct msg_fill *last)
 {
     struct probes *probes = &hub->probes;
     struct msg msg = {.kind = MSG_FILLED, .filled.ticket = probes->given};
     struct blob *piece = blob_slice(probes->filling, 0, 1);
     uint64_t left = probes->bytes;
 
+    if (probes->protocol >= PROTOCOL_TOLD) {
+        msg.filled.sent = last->sent;
+        msg.filled.resent = last->resent;
+    }
     effects_send(hub->out, peer->id, &msg, piece);
     blob_unref(&piece);
     for (; left >= PIECE; left -= PIECE)
@@ -177,5 +183,5 @@ void hub_on_fill(struct hub *hub, const struct incoming *in)
     }
     probes->came += size;
     if (probes->came == probes->bytes)
-        answer(hub, in->peer);
+        answer(hub, in->peer, &in->msg->fill);
 }

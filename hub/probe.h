@@ -25,7 +25,8 @@ struct probes {
     uint64_t key;   /* with this key, */
     nanos until;    /* so long */
     uint64_t bytes, came;
-    bool begun; /* the bucket is one */
+    uint32_t protocol; /* the newest that the asker speaks */
+    bool begun;        /* the bucket is one */
     struct bucket bucket;
     struct blob *filling; /* what is sent; NULL: not yet */
 };

@@ -69,6 +69,16 @@ static void nonsense(struct link *link, const char *words)
     station_tell(link, notice);
 }
 
+/* What this end has sent over the link, for who tests it (hub/probe.h). */
+static void count_sent(const struct link *link, struct msg_fill *fill)
+{
+    struct tcp_facts facts;
+
+    tcp_facts_read(link->fd, &facts);
+    fill->sent = (int64_t)facts.sent;
+    fill->resent = (int64_t)facts.resent;
+}
+
 static void message(struct link *link)
 {
     struct notice *notice;
@@ -80,6 +90,8 @@ static void message(struct link *link)
         nonsense(link, words);
         return;
     }
+    if (msg.kind == MSG_FILL)
+        count_sent(link, &msg.fill);
     notice = new_notice(link, NOTICE_MESSAGE);
     notice->msg = msg;
     notice->payload = link->zmtp.payload;

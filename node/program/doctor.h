@@ -76,6 +76,8 @@ struct doctor_facts {
     bool budget_spent;             /* the hub gave no bytes to measure with */
     struct tcp_facts tcp;          /* of the bulk connection, or control's */
     /* This PC. */
+    /* Packets with data that the hub has sent over it, and again. */
+    uint64_t hub_sent, hub_resent;
     char card[CARD_NAME_BYTES]; /* the link's device, or "" */
     double card_rate;           /* bytes a second */
     bool wireless, half_duplex, loopback;

@@ -363,6 +363,36 @@ static bool is_noted(uint64_t count, uint64_t all, uint64_t least, double share)
     return count >= least && (double)count >= share * (double)all;
 }
 
+/* A hub of protocol 3 does not tell what it sent again: what comes behind a gap
+ * is more. */
+static bool is_lossy(const struct doctor_facts *facts)
+{
+    const struct tcp_facts *tcp = &facts->tcp;
+
+    return is_noted(tcp->resent, tcp->sent, LOST_NOTED, LOSS_NOTED) ||
+           (facts->hub_sent ? is_noted(facts->hub_resent, facts->hub_sent,
+                                       LOST_NOTED, LOSS_NOTED)
+                            : is_noted(tcp->astray, tcp->received, ASTRAY_FEW,
+                                       ASTRAY_NOTED));
+}
+
+static void say_losses(struct finding *finding,
+                       const struct doctor_facts *facts)
+{
+    const struct tcp_facts *tcp = &facts->tcp;
+    bool told = facts->hub_sent > 0;
+    uint64_t lost = told ? facts->hub_resent : tcp->astray,
+             all = told ? facts->hub_sent : tcp->received;
+
+    say(finding,
+        "to the hub %llu of %llu packets were sent again (%.2g %%), from it "
+        "%llu of %llu%s (%.2g %%)",
+        (unsigned long long)tcp->resent, (unsigned long long)tcp->sent,
+        100 * (double)tcp->resent / (double)tcp->sent, (unsigned long long)lost,
+        (unsigned long long)all, told ? "" : " came behind a gap",
+        100 * (double)lost / (double)all);
+}
+
 static void judge_loss(const struct doctor_facts *facts,
                        struct doctor_report *report)
 {
@@ -381,15 +411,8 @@ static void judge_loss(const struct doctor_facts *facts,
         return;
     }
     finding = find(report, CHECK_LOSS, DOCTOR_OK, "");
-    say(finding,
-        "to the hub %llu of %llu packets were sent again (%.2g %%), from it "
-        "%llu of %llu came behind a gap (%.2g %%)",
-        (unsigned long long)tcp->resent, (unsigned long long)tcp->sent,
-        100 * (double)tcp->resent / (double)tcp->sent,
-        (unsigned long long)tcp->astray, (unsigned long long)tcp->received,
-        100 * (double)tcp->astray / (double)tcp->received);
-    if (!is_noted(tcp->resent, tcp->sent, LOST_NOTED, LOSS_NOTED) &&
-        !is_noted(tcp->astray, tcp->received, ASTRAY_FEW, ASTRAY_NOTED))
+    say_losses(finding, facts);
+    if (!is_lossy(facts))
         return;
     finding->level = DOCTOR_WARN;
     (void)snprintf(finding->advice, sizeof finding->advice, "%s",

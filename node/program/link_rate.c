@@ -25,6 +25,38 @@ static struct link_rate at_least(const struct link_sample *samples,
         .rate = to->at > from->at ? per_second(from, to) : 0, .at_least = true};
 }
 
+/* From there on, of those before `end`, the one most ahead of the rate: bytes
+ * behind a gap are counted when it is filled, and lumps when they are whole. */
+static const struct link_sample *ahead(const struct link_sample *from,
+                                       const struct link_sample *end,
+                                       double rate)
+{
+    const struct link_sample *best = from;
+
+    for (const struct link_sample *at = from + 1; at < end; at++)
+        if ((double)(at->bytes - best->bytes) * (double)SECOND >
+            rate * (double)(at->at - best->at))
+            best = at;
+    return best;
+}
+
+/* Between the most advanced of its first sixth and that of its last. */
+static double steady_rate(const struct link_sample *from,
+                          const struct link_sample *to)
+{
+    const struct link_sample *first = from, *last = to;
+    nanos part = (to->at - from->at) / 6;
+    double rate = per_second(from, to);
+
+    while (first->at < from->at + part)
+        first++;
+    while (last->at > to->at - part)
+        last--;
+    from = ahead(from, first, rate);
+    to = ahead(last, to + 1, rate);
+    return to->at > from->at ? per_second(from, to) : rate;
+}
+
 struct link_rate link_rate(const struct link_sample *samples, size_t count)
 {
     const struct link_sample *from = samples, *to;
@@ -48,7 +80,7 @@ struct link_rate link_rate(const struct link_sample *samples, size_t count)
         to--;
     if (to->at - from->at < LINK_STEADY_LEAST)
         return at_least(samples, count);
-    out.rate = per_second(from, to);
+    out.rate = steady_rate(from, to);
     out.steady = to->at - from->at;
     return out;
 }

@@ -23,7 +23,7 @@ enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
 #define ANSWER_TIME (2 * SECOND)        /* for a short message */
 #define STALL_TIME (3 * SECOND)         /* without a byte that arrives */
 #define FILL_TIME (10 * SECOND)         /* for one ticket: it is over then */
-#define STEADY_TIME (400 * MILLISECOND) /* that is measured, one way */
+#define STEADY_TIME (500 * MILLISECOND) /* that is measured, one way */
 #define SAMPLE_EVERY MILLISECOND
 #define SLOW_TIME (1200 * MILLISECOND) /* of the slower direction */
 #define LONGEST_WAIT (2 * SECOND)      /* for a hub that has no bytes to give */
@@ -53,6 +53,7 @@ struct test {
     struct blob *filling;
     /* The filling under way. */
     uint64_t ticket, came;
+    uint64_t hub_sent, hub_resent; /* packets, as the hub says */
     struct link_sample up[SAMPLES_MOST], down[SAMPLES_MOST];
     size_t samples;
     nanos moved_at; /* bytes arrived, somewhere */
@@ -71,6 +72,8 @@ static void hear_filled(struct test *test, const struct notice *notice)
     if (notice->msg.filled.ticket != test->ticket)
         return;
     test->came += notice->payload->size;
+    test->hub_sent = (uint64_t)notice->msg.filled.sent;
+    test->hub_resent = (uint64_t)notice->msg.filled.resent;
 }
 
 static void hear_facts(struct test *test, const struct tcp_facts *facts)
@@ -364,6 +367,17 @@ static bool fill(struct test *test, uint64_t bytes)
     return test->came == bytes + 1;
 }
 
+/* The hub tells what it had sent when it was last asked: once more, for as good
+ * as nothing, and it has told all. */
+static void count_losses(struct test *test, struct doctor_facts *facts)
+{
+    test->hub_sent = test->hub_resent = 0;
+    if (!get_ticket(test, 1) || !fill(test, test->probed.bytes))
+        return;
+    facts->hub_sent = test->hub_sent;
+    facts->hub_resent = test->hub_resent;
+}
+
 /* One ticket, and for how many bytes; false: no ticket, or they did not get
  * through. */
 static bool measure_once(struct test *test, uint64_t *wanted,
@@ -441,6 +455,8 @@ static void measure_rates(struct test *test, struct doctor_facts *facts)
     }
     if (facts->up > 0)
         facts->budget_spent = false;
+    if (facts->up > 0 && facts->down > 0)
+        count_losses(test, facts);
 }
 
 /* ---- all of it ---- */

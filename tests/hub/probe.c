@@ -105,6 +105,36 @@ static void as_many_bytes_come_back_as_were_sent(void)
     hub_fixture_destroy(&f);
 }
 
+/* As the driver has counted them; protocol 3 has no words for it. */
+static void who_understands_is_told_what_was_sent_again(void)
+{
+    for (uint32_t protocol = PROTOCOL_TOLD - 1; protocol <= PROTOCOL_TOLD;
+         protocol++) {
+        struct hub_fixture *f = open_fixture();
+        struct msg msg = {.kind = MSG_PROBE,
+                          .probe = {.protocol_min = 3,
+                                    .protocol_max = protocol,
+                                    .bytes = 10}};
+        struct blob *payload = blob_new(f->hand.pool, 10);
+        const struct hand_sent *sent;
+        bool told = protocol == PROTOCOL_TOLD;
+
+        memset(payload->bytes, 0, 10);
+        hand_say(&f->hand, CONTROL, &msg, NULL);
+        sent = hand_last(&f->hand, CONTROL, MSG_PROBED);
+        msg = (struct msg){.kind = MSG_FILL,
+                           .fill = {.ticket = sent->msg.probed.ticket,
+                                    .sent = 500,
+                                    .resent = 5}};
+        hand_say(&f->hand, BULK, &msg, payload);
+        blob_unref(&payload);
+        sent = hand_last(&f->hand, BULK, MSG_FILLED);
+        CHECK_EQUAL(told ? 500 : 0, sent->msg.filled.sent);
+        CHECK_EQUAL(told ? 5 : 0, sent->msg.filled.resent);
+        hub_fixture_destroy(&f);
+    }
+}
+
 static void who_sends_without_a_ticket_or_too_much_is_cut(void)
 {
     struct hub_fixture *f = open_fixture();
@@ -212,6 +242,7 @@ void add_hub_probe_tests(CU_pSuite suite)
     TEST(a_stranger_is_told_protocol_and_time);
     TEST(the_models_size_is_told_once_there_is_one);
     TEST(as_many_bytes_come_back_as_were_sent);
+    TEST(who_understands_is_told_what_was_sent_again);
     TEST(who_sends_without_a_ticket_or_too_much_is_cut);
     TEST(nobody_fills_on_anothers_ticket);
     TEST(one_measures_at_a_time);

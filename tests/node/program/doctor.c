@@ -146,6 +146,11 @@ static void each_thing_that_is_wrong_is_found_alone(void)
     facts.tcp.astray = 50;
     finds(&facts, CHECK_LOSS, DOCTOR_WARN, "50 of 5000 came behind a gap");
     facts = healthy();
+    facts.hub_sent = 5000;
+    facts.hub_resent = 50;
+    facts.tcp.astray = 500;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "from it 50 of 5000 (1 %)");
+    facts = healthy();
     facts.tcp.path = 1400;
     finds(&facts, CHECK_MTU, DOCTOR_WARN, "packets of 1400 bytes");
     facts = healthy();
