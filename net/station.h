@@ -44,6 +44,10 @@ void station_connect(struct station *station, const struct address *address);
 /* MEASURED tells what the system has counted of a connection; of one that is
  * gone nothing does. */
 void station_measure(struct station *station, uint64_t number);
+/* That connection sends so many bytes a second at most, and lets only so many
+ * be on their way here; see net/tcp.h. */
+void station_calm(struct station *station, uint64_t number, uint64_t rate,
+                  unsigned window);
 /* From now on payloads may be so long. */
 void station_limit(struct station *station, size_t payload_bytes);
 /* Of one that binds: looks at all keys, and who is banned, anew. */

@@ -21,6 +21,7 @@ enum order_kind {
     ORDER_GO,
     ORDER_LIMIT,
     ORDER_MEASURE,
+    ORDER_CALM,
     ORDER_SWEEP,
     ORDER_STOP
 };
@@ -30,7 +31,8 @@ struct order {
     enum order_kind kind;
     uint64_t number;
     bool gently;
-    size_t bytes;              /* LIMIT */
+    size_t bytes;              /* LIMIT; CALM: each second */
+    unsigned window;           /* CALM: bytes */
     struct queue_entry *entry; /* SEND */
     struct address *address;   /* GO */
 };

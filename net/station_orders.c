@@ -72,6 +72,15 @@ void station_measure(struct station *station, uint64_t number)
     give(station, &order);
 }
 
+void station_calm(struct station *station, uint64_t number, uint64_t rate,
+                  unsigned window)
+{
+    struct order order = {
+        .kind = ORDER_CALM, .number = number, .bytes = rate, .window = window};
+
+    give(station, &order);
+}
+
 void station_sweep(struct station *station)
 {
     struct order order = {.kind = ORDER_SWEEP};
@@ -142,6 +151,14 @@ static void measure(struct station *station, const struct order *order)
     station_tell(link, notice);
 }
 
+static void calm(struct station *station, const struct order *order)
+{
+    struct link *link = index_find(&station->numbers, order->number, 0);
+
+    if (link)
+        tcp_calm(link->fd, order->bytes, order->window);
+}
+
 /* What is coming already is not looked at again. */
 static void limit(struct station *station, size_t bytes)
 {
@@ -181,6 +198,9 @@ static void carry_out(struct station *station, struct order *order)
         break;
     case ORDER_MEASURE:
         measure(station, order);
+        break;
+    case ORDER_CALM:
+        calm(station, order);
         break;
     case ORDER_SWEEP:
         gate_sweep(station);

@@ -171,6 +171,14 @@ int tcp_outcome(int fd)
                                                               : 0;
 }
 
+void tcp_calm(int fd, uint64_t rate, unsigned window)
+{
+    (void)setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
+    /* One that was set grows no more; without it Linux forgets the clamp. */
+    set(fd, SOL_SOCKET, SO_RCVBUF, 2 * (int)window);
+    set(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, (int)window);
+}
+
 bool tcp_is_flushed(int fd)
 {
     int unsent = 0;

@@ -5,6 +5,7 @@
 #define NET_TCP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "core/status.h"
@@ -31,6 +32,10 @@ int tcp_connect(const struct tcp_place *place);
 /* How connecting went: 0 or an errno. A socket that has met itself, as may
  * happen where nobody listens, has not connected. */
 int tcp_outcome(int fd);
+/* It sends so many bytes a second at most, and lets only so many be on their
+ * way here: no more than that waits in a queue. What it has allowed before
+ * still may come. */
+void tcp_calm(int fd, uint64_t rate, unsigned window);
 /* Whether all that was sent has arrived. */
 bool tcp_is_flushed(int fd);
 

@@ -120,7 +120,14 @@ static void print_page(void)
                   "stands before it where the test was too short to tell: "
                   "it sends 8 MiB each way at most. A hub takes and gives 32 "
                   "MiB for tests, 1 MiB a second from then on, for one PC at "
-                  "a time: so nobody's test is a burden.");
+                  "a time: so nobody's test is a burden. "
+                  "A loss is a packet that TCP sent again, either way, as "
+                  "both systems count them (of a hub of protocol 3: packets "
+                  "that came behind a gap, which are more). Where there are "
+                  "some, up to 4 MiB each way go at half of the rate, with few "
+                  "packets on their way: what is lost then, too, is lost by a "
+                  "cable or by wireless, what is not by a queue that was "
+                  "full, as a shaper's.");
     printf("## What a node said last\n\n");
     print_wrapped("`starswitch-hub logs NODE`, on the hub's PC, prints the "
                   "last 20 lines of a node's log, `-n LINES` others, and `-f` "

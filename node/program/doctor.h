@@ -78,6 +78,9 @@ struct doctor_facts {
     /* This PC. */
     /* Packets with data that the hub has sent over it, and again. */
     uint64_t hub_sent, hub_resent;
+    /* The same of a second connection that filled no queue, both ways; 0: there
+       was none. */
+    uint64_t calm_sent, calm_resent, calm_hub_sent, calm_hub_resent;
     char card[CARD_NAME_BYTES]; /* the link's device, or "" */
     double card_rate;           /* bytes a second */
     bool wireless, half_duplex, loopback;

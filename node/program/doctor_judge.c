@@ -20,6 +20,8 @@
 #define LOSS_NOTED 0.001
 /* Behind each packet that is lost several come before it comes again. */
 #define ASTRAY_NOTED 0.005
+/* Of those that filled no queue, fewer tell. */
+enum { SEGMENTS_CALM = 100, CALM_NOTED = 2 };
 enum { LOST_NOTED = 3, ASTRAY_FEW = 10, USUAL_PACKET = 1500 };
 
 static struct finding *find(struct doctor_report *report,
@@ -376,6 +378,29 @@ static bool is_lossy(const struct doctor_facts *facts)
                                        ASTRAY_NOTED));
 }
 
+/* Whether none to speak of was lost by who filled no queue. */
+static bool is_of_queue(const struct doctor_facts *facts)
+{
+    return facts->calm_sent >= SEGMENTS_CALM &&
+           facts->calm_hub_sent >= SEGMENTS_CALM &&
+           !is_noted(facts->calm_resent, facts->calm_sent, CALM_NOTED,
+                     LOSS_NOTED) &&
+           !is_noted(facts->calm_hub_resent, facts->calm_hub_sent, CALM_NOTED,
+                     LOSS_NOTED);
+}
+
+static void add_calm(struct finding *finding, const struct doctor_facts *facts)
+{
+    unsigned long long lost = facts->calm_resent + facts->calm_hub_resent,
+                       all = facts->calm_sent + facts->calm_hub_sent;
+    size_t length = strlen(finding->text);
+
+    (void)snprintf(finding->text + length, sizeof finding->text - length,
+                   "; below the link's rate %llu of %llu: a queue on the way "
+                   "is short, the cable is well",
+                   lost, all);
+}
+
 static void say_losses(struct finding *finding,
                        const struct doctor_facts *facts)
 {
@@ -391,6 +416,17 @@ static void say_losses(struct finding *finding,
         100 * (double)tcp->resent / (double)tcp->sent, (unsigned long long)lost,
         (unsigned long long)all, told ? "" : " came behind a gap",
         100 * (double)lost / (double)all);
+}
+
+static void warn_of_losses(struct finding *finding,
+                           const struct doctor_facts *facts)
+{
+    finding->level = DOCTOR_WARN;
+    (void)snprintf(finding->advice, sizeof finding->advice, "%s",
+                   facts->wireless
+                       ? "a cable loses less than wireless"
+                       : "a healthy cable loses none: try another cable and "
+                         "another port of the switch, and look at ethtool -S");
 }
 
 static void judge_loss(const struct doctor_facts *facts,
@@ -412,14 +448,10 @@ static void judge_loss(const struct doctor_facts *facts,
     }
     finding = find(report, CHECK_LOSS, DOCTOR_OK, "");
     say_losses(finding, facts);
-    if (!is_lossy(facts))
-        return;
-    finding->level = DOCTOR_WARN;
-    (void)snprintf(finding->advice, sizeof finding->advice, "%s",
-                   facts->wireless
-                       ? "a cable loses less than wireless"
-                       : "a healthy cable loses none: try another cable and "
-                         "another port of the switch, and look at ethtool -S");
+    if (is_lossy(facts) && is_of_queue(facts))
+        add_calm(finding, facts);
+    else if (is_lossy(facts))
+        warn_of_losses(finding, facts);
 }
 
 static void judge_mtu(const struct doctor_facts *facts,

@@ -25,6 +25,13 @@ enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
 #define FILL_TIME (10 * SECOND)         /* for one ticket: it is over then */
 #define STEADY_TIME (500 * MILLISECOND) /* that is measured, one way */
 #define SAMPLE_EVERY MILLISECOND
+#define CALM_SHARE 0.5   /* of the rate that was reached */
+#define CALM_TIME SECOND /* for one way */
+#define CALM_WINDOW                                                            \
+    (12u << 10) /* bytes on their way; more where it is long                   \
+                 */
+#define CALM_FIRST ((uint64_t)96 << 10)
+#define CALM_MOST ((uint64_t)4 << 20)
 #define SLOW_TIME (1200 * MILLISECOND) /* of the slower direction */
 #define LONGEST_WAIT (2 * SECOND)      /* for a hub that has no bytes to give */
 #define MEASURE_TIME (3 * SECOND)      /* no measurement begins later */
@@ -369,13 +376,11 @@ static bool fill(struct test *test, uint64_t bytes)
 
 /* The hub tells what it had sent when it was last asked: once more, for as good
  * as nothing, and it has told all. */
-static void count_losses(struct test *test, struct doctor_facts *facts)
+static void count_losses(struct test *test)
 {
     test->hub_sent = test->hub_resent = 0;
     if (!get_ticket(test, 1) || !fill(test, test->probed.bytes))
-        return;
-    facts->hub_sent = test->hub_sent;
-    facts->hub_resent = test->hub_resent;
+        test->hub_sent = test->hub_resent = 0;
 }
 
 /* One ticket, and for how many bytes; false: no ticket, or they did not get
@@ -455,8 +460,64 @@ static void measure_rates(struct test *test, struct doctor_facts *facts)
     }
     if (facts->up > 0)
         facts->budget_spent = false;
-    if (facts->up > 0 && facts->down > 0)
-        count_losses(test, facts);
+    if (!(facts->up > 0) || !(facts->down > 0))
+        return;
+    count_losses(test);
+    facts->hub_sent = test->hub_sent;
+    facts->hub_resent = test->hub_resent;
+}
+
+/* A window that keeps the link at that share of its rate, and is not too short
+ * to notice a loss by what comes behind it. */
+static unsigned calm_window(const struct doctor_facts *facts)
+{
+    double bytes =
+        CALM_SHARE * facts->down * (double)facts->trip_usual / (double)SECOND;
+
+    return bytes < CALM_WINDOW ? CALM_WINDOW
+           : bytes < CALM_MOST ? (unsigned)bytes
+                               : (unsigned)CALM_MOST;
+}
+
+static bool send_calmly(struct test *test, const struct doctor_facts *facts,
+                        uint64_t bytes)
+{
+    station_calm(test->bulk.station, test->bulk.number,
+                 (uint64_t)(facts->up * CALM_SHARE), calm_window(facts));
+    if (!get_ticket(test, bytes) || !fill(test, test->probed.bytes))
+        return false;
+    count_losses(test);
+    return test->hub_sent > 0;
+}
+
+/* Whoever fills a queue loses packets in it, on the best of cables. So where
+ * some were lost, another connection that does not fill one tells whether they
+ * are lost then, too. Its first bytes go by the window that it was opened
+ * with. */
+static void measure_calmly(struct test *test, struct doctor_facts *facts)
+{
+    double slow = facts->up < facts->down ? facts->up : facts->down,
+           most = slow * CALM_SHARE * (double)CALM_TIME / (double)SECOND;
+    uint64_t bytes = most < (double)CALM_MOST ? (uint64_t)most : CALM_MOST,
+             hub_sent, hub_resent;
+    struct tcp_facts before;
+
+    station_close(&test->bulk.station);
+    test->bulk = (struct line){.station = NULL};
+    connect_line(test, CHANNEL_BULK, &test->bulk);
+    if (!test->bulk.number)
+        return;
+    if (!send_calmly(test, facts, CALM_FIRST))
+        return;
+    before = test->tcp;
+    hub_sent = test->hub_sent;
+    hub_resent = test->hub_resent;
+    if (!send_calmly(test, facts, bytes))
+        return;
+    facts->calm_sent = test->tcp.sent - before.sent;
+    facts->calm_resent = test->tcp.resent - before.resent;
+    facts->calm_hub_sent = test->hub_sent - hub_sent;
+    facts->calm_hub_resent = test->hub_resent - hub_resent;
 }
 
 /* ---- all of it ---- */
@@ -506,6 +567,9 @@ static void test_bulk(struct test *test, struct doctor_facts *facts)
         measure_rates(test, facts);
     if (facts->second_there && test->tcp.sent == 0)
         read_tcp(test, &test->bulk);
+    facts->tcp = test->tcp;
+    if (facts->hub_sent && (test->tcp.resent || facts->hub_resent))
+        measure_calmly(test, facts);
 }
 
 void link_test(const struct endpoint *hub, const struct net_keys *keys,
@@ -521,7 +585,6 @@ void link_test(const struct endpoint *hub, const struct net_keys *keys,
             take_trips(test, facts);
         if (facts->answered)
             test_bulk(test, facts);
-        facts->tcp = test->tcp;
     }
     close_test(test);
 }

@@ -177,6 +177,29 @@ static void a_single_gap_is_no_warning(void)
     CHECK_EQUAL(DOCTOR_OK, judge(&facts).list[CHECK_LOSS].level);
 }
 
+/* Unless it is lost by who does not fill the queue, too. */
+static void what_a_full_queue_lost_no_cable_has(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.tcp.resent = 500;
+    facts.hub_sent = 5000;
+    facts.hub_resent = 400;
+    facts.calm_sent = 400;
+    facts.calm_hub_sent = 500;
+    facts.calm_resent = 1;
+    finds(&facts, CHECK_LOSS, DOCTOR_OK,
+          "rate 1 of 900: a queue on the way is short");
+    facts.calm_hub_resent = 5;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "from it 400 of 5000 (8 %)");
+    facts.calm_hub_resent = 0;
+    facts.calm_resent = 4;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "to the hub 500 of 5000");
+    facts.calm_resent = 0;
+    facts.calm_sent = 10;
+    finds(&facts, CHECK_LOSS, DOCTOR_WARN, "to the hub 500 of 5000");
+}
+
 /* A tenth of a second does not fill it, and that is no fault of a cable. */
 static void a_fast_card_that_is_not_filled_is_no_warning(void)
 {
@@ -286,6 +309,7 @@ void add_node_program_doctor_tests(CU_pSuite suite)
     TEST(what_is_no_hub_is_called_by_its_name);
     TEST(each_thing_that_is_wrong_is_found_alone);
     TEST(a_single_gap_is_no_warning);
+    TEST(what_a_full_queue_lost_no_cable_has);
     TEST(a_fast_card_that_is_not_filled_is_no_warning);
     TEST(a_link_that_is_not_measured_is_not_said_to_be_well);
     TEST(who_may_only_enrol_is_told_to_do_so);
