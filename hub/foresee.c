@@ -58,8 +58,21 @@ void foresee_tick(struct hub *hub)
                        (double)iterations_told(hub));
     if (hub->config.epochs)
         eta_note_count(&told->tasks, hub->now, (double)tasks_told(hub));
-    if (hub->config.goal != GOAL_NONE && has_score(hub))
-        eta_note_score(&told->score, hub->now, score_told(hub));
+    if (hub->config.goal != GOAL_NONE && has_score(hub) &&
+        eta_note_score(&told->score, hub->now, score_told(hub)))
+        eta_settle(&told->goal, hub->now,
+                   eta_of_score(&told->score,
+                                hub->first_round_at - hub->run.former, hub->now,
+                                score_wanted(hub)));
+}
+
+/* Nobody that has fallen silent trains, as far as is known. */
+static bool somebody_trains(const struct hub *hub)
+{
+    EACH_HERE(hub, member)
+        if (member->state == MEMBER_HERE)
+            return true;
+    return false;
 }
 
 /* Of several ends the first one counts. */
@@ -72,20 +85,15 @@ static void add(struct hub_view *view, enum eta_end by, struct eta_left left)
     view->eta = left;
 }
 
-void foresee_look(const struct hub *hub, nanos now, struct hub_view *view)
+/* Ends that are worked for. */
+static void foresee_work(const struct hub *hub, nanos now,
+                         struct hub_view *view)
 {
     const struct hub_config *config = &hub->config;
     const struct foresight *told = &hub->run.foresight;
-    struct eta_left left = {.known = true};
 
-    view->has_end = config->iterations || config->epochs || config->time ||
-                    config->goal != GOAL_NONE;
-    if (hub->run.phase != PHASE_RUNNING && !view->stopping)
-        return;
     if (config->goal != GOAL_NONE)
-        add(view, ETA_GOAL,
-            eta_of_score(&told->score, hub->first_round_at, now,
-                         score_wanted(hub)));
+        add(view, ETA_GOAL, eta_answer_now(&told->goal, now));
     if (config->iterations)
         add(view, ETA_ITERATIONS,
             eta_of_count(&told->iterations, (double)iterations_told(hub),
@@ -94,7 +102,20 @@ void foresee_look(const struct hub *hub, nanos now, struct hub_view *view)
         add(view, ETA_EPOCHS,
             eta_of_count(&told->tasks, (double)tasks_told(hub),
                          (double)config->epochs * hub->run.ledger.parts));
-    if (!config->time)
+}
+
+void foresee_look(const struct hub *hub, nanos now, struct hub_view *view)
+{
+    const struct hub_config *config = &hub->config;
+    struct eta_left left = {.known = true};
+
+    view->has_end = config->iterations || config->epochs || config->time ||
+                    config->goal != GOAL_NONE;
+    if (hub->run.phase != PHASE_RUNNING && !view->stopping)
+        return;
+    if (somebody_trains(hub))
+        foresee_work(hub, now, view);
+    if (!config->time || config->time_unsaid)
         return;
     left.seconds = (double)(config->time - hub_time(hub)) / (double)SECOND;
     left.seconds = left.seconds > 0 ? left.seconds : 0;

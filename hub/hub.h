@@ -99,6 +99,7 @@ struct hub_config {
     double goal_value;
     uint64_t iterations; /* per node, 0: no bound */
     nanos time;          /* 0: no bound */
+    bool time_unsaid;    /* nobody has said it: it foretells no end */
     nanos idle;          /* without nodes, once there was one; 0: no bound */
     uint64_t epochs;     /* of all tasks, 0: no bound */
     nanos task_time;     /* longest for one task, 0: no limit */

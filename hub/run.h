@@ -37,6 +37,7 @@ struct checkpoint {
 /* What there was to see of the run's ends. */
 struct foresight {
     struct eta_track iterations, tasks, score;
+    struct eta_answer goal;
 };
 
 struct run {

@@ -94,6 +94,7 @@ static enum status settle(struct scenario *scenario, struct why *why)
     settle_end(options);
     if (status == STATUS_OK)
         status = hub_configure(options, &scenario->hub, why);
+    scenario->hub.time_unsaid = options->time == LONGEST_RUN;
     scenario->hub.recovery = 0; /* nobody has been there before */
     if (status == STATUS_OK)
         status = settle_goal(scenario, why);

@@ -76,52 +76,6 @@ static void a_hub_goes_on_where_it_was_saved(void)
     hub_fixture_destroy(&f);
 }
 
-/* The way to a goal is told from there. */
-static void the_first_score_of_a_run_stays_the_first(void)
-{
-    struct fake_node a = save_something("a");
-    struct hub_fixture *f = hub_fixture_new();
-    const struct store former = store;
-    struct why why;
-
-    store_lend(&store, f);
-    store = former;
-    store.loss = 0.25;
-    hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
-    CHECK_NEAR(1.0 / 3, hub_fixture_look(f)->first_score, 0);
-    CHECK_EQUAL(0, hub_fixture_look(f)->rounds_here);
-    a.hello.run = 7;
-    a.hello.base_version = 2;
-    fake_node_comes_again(f, &a);
-    fake_node_gives(f, &a, 3, 0.5);
-    fake_node_lives(f, &a, 12 * SECOND);
-    CHECK_NEAR(0.25, hub_fixture_look(f)->score, 0);
-    CHECK_NEAR(1.0 / 3, hub_fixture_look(f)->first_score, 0);
-    CHECK_EQUAL(1, hub_fixture_look(f)->rounds_here);
-    CHECK_EQUAL(3, hub_fixture_look(f)->rounds);
-    hub_fixture_destroy(&f);
-}
-
-static void what_an_older_release_has_saved_is_read(void)
-{
-    struct hub_fixture *f = hub_fixture_new();
-    struct why why;
-    char *line, *rest;
-
-    (void)save_something("a");
-    line = strstr(store.state, "\nfirst ");
-    if (!CHECK(line != NULL))
-        return;
-    rest = strchr(line + 1, '\n');
-    memmove(line, rest, strlen(rest) + 1);
-    hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
-    CHECK_EQUAL(2, hub_fixture_look(f)->version);
-    CHECK(!(hub_fixture_look(f)->first_score < NO_SCORE));
-    hub_fixture_destroy(&f);
-}
-
 /* It had a hub for ten seconds when it was saved. */
 static void the_time_of_a_run_goes_on_with_it(void)
 {
@@ -433,8 +387,6 @@ static void turns_that_are_not_of_the_model_are_refused(void)
 void add_hub_saved_tests(CU_pSuite suite)
 {
     TEST(a_hub_goes_on_where_it_was_saved);
-    TEST(the_first_score_of_a_run_stays_the_first);
-    TEST(what_an_older_release_has_saved_is_read);
     TEST(the_time_of_a_run_goes_on_with_it);
     TEST(a_stranger_takes_the_restored_centre);
     TEST(a_state_that_is_cut_short_is_refused);
