@@ -375,9 +375,22 @@ _starswitch_offer() { # BEGUN WORDS
     done
 }
 
+# Somebody else's words, behind --: a command's, which begins at this word.
+_starswitch_other() { # BEGUN FIRST
+    if declare -F _command_offset >/dev/null; then
+        _command_offset "$2"
+    elif [ "$COMP_CWORD" = "$2" ]; then
+        _starswitch_offer "$1" @file
+        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -c -- "$1")
+    else
+        _starswitch_offer "$1" @file
+    fi
+}
+
 _starswitch() {
     local words=("${COMP_WORDS[@]:0:COMP_CWORD}")
     local begun=${COMP_WORDS[COMP_CWORD]} last program=${1##*/} first=1 values
+    local verb more= i
     program=${program#starswitch}
     program=${program#-}
     if [ -z "$program" ]; then
@@ -388,32 +401,52 @@ _starswitch() {
         program=${COMP_WORDS[1]} first=2
         case $program in
         hub | node | sim) ;;
-        doctor) program=node ;;
-        plan) program=sim ;;
-        top | logs | auto) program=hub ;;
-        *)
-            _starswitch_offer "$begun" "$(_starswitch_help "$1" "$program")"
-            return
-            ;;
+        *) first=0 verb=$program ;; # a command that is short for another
         esac
     fi
-    case " ${words[*]} " in *" -- "*) # somebody else's words
-        _starswitch_offer "$begun" @file
-        return
-        ;;
-    esac
+    verb=${verb:-${words[first]:-}}
+    for i in "${!words[@]}"; do
+        [ "${words[i]}" != -- ] || {
+            case $verb in
+            auto | launch) _starswitch_other "$begun" $((i + 1)) ;;
+            *) _starswitch_offer "$begun" @file ;;
+            esac
+            return
+        }
+    done
     # `--name=value` is three words here: COMP_WORDBREAKS has the sign.
     [ "$begun" != = ] || begun=
     last=${words[*]: -1}
     [ "$last" != = ] || last=${words[*]: -2:1}
-    case ${words[first]:-} in
+    case $verb in
     plan) program=sim ;;
-    auto) program=hub ;;
+    doctor) program=node ;;
+    top | logs) program=hub ;;
+    auto) program=hub more=' --dry-run' ;;
+    launch)
+        program=hub more=' --local --hosts --logs --ssh --dry-run'
+        case $last in
+        --logs) _starswitch_offer "$begun" @folder && return ;;
+        --local | --hosts | --ssh) COMPREPLY=() && return ;;
+        esac
+        ;;
     ctl)
         [ "$COMP_CWORD" != $((first + 1)) ] || {
             _starswitch_offer "$begun" "$_starswitch_ctl"
             return
         }
+        case $begun in -*)
+            _starswitch_offer "$begun" ' --directory --json --help'
+            return
+            ;;
+        esac
+        ;;
+    demo | check)
+        case $begun in
+        -*) _starswitch_offer "$begun" "$(_starswitch_help "$1" "$verb")" ;;
+        *) _starswitch_offer "$begun" @file ;;
+        esac
+        return
         ;;
     esac
     values=$(_starswitch_values "$program$last") &&
@@ -428,7 +461,8 @@ _starswitch() {
         _starswitch_offer "$begun" @file
         return
     }
-    _starswitch_offer "$begun" "${!values}"
+    _starswitch_offer "$begun" "${!values}
+$more"
 }
 
 complete -F _starswitch starswitch starswitch-hub starswitch-node \

@@ -26,12 +26,12 @@ class Parser(argparse.ArgumentParser):
 
 
 @contextmanager
-def ending(kind: type[BaseException] = SystemExit) -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP end what was started, too: they raise this. Python
-    lets only its main thread say so."""
+def ending() -> Iterator[None]:
+    """Inside, SIGTERM and SIGHUP end what was started, too: they raise SystemExit.
+    Python lets only its main thread say so."""
 
     def leave(sign: int, _: object) -> NoReturn:
-        raise kind(128 + sign)
+        raise SystemExit(128 + sign)
 
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -115,8 +115,8 @@ def parse(argv: list[str]) -> Plan:
         description="Runs a hub on this PC and COMMAND as its nodes, here or by ssh "
         "on other PCs. What all of them print comes out here, behind their names. "
         "Ctrl-C asks all to end, nodes first, so that they give what they have "
-        "learnt; a second one kills them. All other options are the hub's "
-        "(starswitch hub --help).",
+        "learnt; a second one kills them. All other options are the hub's (starswitch "
+        "hub --help).",
         epilog="The exit code is that of the first node that failed, else the hub's. "
         "COMMAND must be there on the other PCs, in the folder of this name if there "
         "is one, else in the home; ssh must log in without asking. Keys are made, and "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -289,3 +290,15 @@ def test_who_reads_no_more_ends_all(tmp_path: Path) -> None:
 
 def test_a_terminal_is_shown_no_escapes() -> None:
     assert _visible("a\tb\x1b[2J\x07\x9b1m\u202ec\r\n") == "a\tb?[2J??1m?c"
+
+
+@pytest.mark.parametrize("file", ["starswitch.bash", "_starswitch"])
+def test_each_of_its_options_is_completed(capsys: Any, file: str) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    _, _, own = capsys.readouterr().out.partition("options:")
+    known = (PYTHON.parent / "packaging" / "completion" / file).read_text()
+    names = re.findall(r"^  (?:-h, )?(--[a-z-]+)", own, re.MULTILINE)
+    assert len(names) > 6
+    for name in names:
+        assert re.search(rf"(?<![\w-]){name}(?![\w-])", known), name

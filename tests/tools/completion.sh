@@ -28,6 +28,17 @@ starswitch plan --par | --params |
 starswitch auto --goa | --goal |
 starswitch-node auto --policy d | diloco | mean
 starswitch auto --goal 1 -- fa | faults | --goal
+starswitch auto --dr | --dry-run |
+starswitch-node auto --dr | --dry-run |
+starswitch launch --local 4 --pol | --policy |
+starswitch launch --loc | --local | --logs
+starswitch launch --policy d | diloco | mean
+starswitch launch --local 4 f | faults folder | --local
+starswitch launch --local 4 -- starswitch-n | starswitch-node | --nodes
+starswitch launch --local 4 -- cat fa | faults |
+starswitch auto -- starswitch-n | starswitch-node |
+starswitch check f | faults | fg
+starswitch hub ctl status -- | --directory --json | --policy
 starswitch-hub t | top | ctl
 starswitch-hub --json --no-j | --no-json | --json
 starswitch-hub --polic | --policy |
@@ -97,6 +108,13 @@ in_zsh() { # LINE WORD: Tab shows the word
 }
 in_zsh "starswitch " "looks for what is wrong"
 in_zsh "starswitch hub ctl d" "last offer"
+in_zsh "starswitch auto --dr" "this process would do"
+in_zsh "starswitch launch --local 4 --pol" "what the hub does"
+in_zsh "starswitch launch --loc" "nodes here"
+in_zsh "starswitch launch --local 4 -- starswitch-n" starswitch-node
+in_zsh "starswitch launch --local 4 -- cat fa" faults
+in_zsh "starswitch check f" folder
+in_zsh "starswitch hub ctl status --d" "where the run is kept"
 in_zsh "starswitch-hub --polic" "what the hub does"
 in_zsh "starswitch-hub --policy d" downpour
 in_zsh "starswitch-hub --directory=f" folder
