@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -88,6 +89,9 @@ def run(arguments: list[str]) -> int:
                 return told
         if name in SHORT:
             _become(SHORT[name][0], arguments)
+        if name == "launch":  # from which the front has kept Ctrl-C until here
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         if name in _commands():
             code: int = import_module(COMMANDS[name][0], __package__).main(rest)
             return code

@@ -302,3 +302,33 @@ def test_each_of_its_options_is_completed(capsys: Any, file: str) -> None:
     assert len(names) > 6
     for name in names:
         assert re.search(rf"(?<![\w-]){name}(?![\w-])", known), name
+
+
+@pytest.mark.parametrize("after", [0.02, 0.1, 0.2, 0.3, 0.5, 0.8])
+def test_ctrl_c_while_it_begins_ends_it_quietly(tmp_path: Path, after: float) -> None:
+    """By the front, as it is installed. Moments are many; each is right."""
+    front = PYTHON.parent / "packaging" / "starswitch"
+    command = train_sh(tmp_path, "sleep 300; true")
+    process = subprocess.Popen(
+        ["sh", str(front), "launch", "--local", "1", "--no-page", "--", *command],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        time.sleep(after)
+        os.killpg(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+        left = alive(tmp_path)
+    finally:
+        process.kill()
+        kill_left(tmp_path)
+    assert process.returncode in (-signal.SIGINT, 130), out
+    assert "Traceback" not in out
+    assert not left
