@@ -1,7 +1,8 @@
 #!/bin/sh
 # starswitch launch over a real sshd, to this host: keys travel inside ssh, the
-# goal is reached; at Ctrl-C a script's trainer makes its last offer, and nothing
-# is left on the other side; a host whose key is another one is not logged in to.
+# goal is reached; at Ctrl-C a script's trainer makes its last offer, and
+# nothing is left on the other side; a host whose key is another one is not
+# logged in to.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -10,7 +11,8 @@ cd "$(dirname "$0")/../.."
 sshd=$(command -v sshd || echo /usr/sbin/sshd)
 [ -x "$sshd" ] || skip ssh "there is no sshd: apt-get install openssh-server"
 python=build/python-venv/bin/python
-"$python" -c 'import sys' 2>/dev/null || skip ssh "there is no build/python-venv"
+"$python" -c 'import sys' 2>/dev/null ||
+    skip ssh "there is no build/python-venv"
 python=$(realpath "$(dirname "$python")")/python
 bin=$(realpath "$bin")
 export XDG_CONFIG_HOME="$here/config" STAR_BUILD="$bin" PYTHONPATH="$PWD/python"
