@@ -54,7 +54,8 @@ setsid sh -c '
         all=$(left)
         [ -n "$all" ] || break
         if [ $sign = INT ]; then kill -INT "-$main"; else kill -$sign $all; fi
-        for each in $(seq {tenths}); do
+        [ $sign = INT ] && most={offer} || most={tenths}
+        for each in $(seq $most); do
             [ -n "$(left)" ] || break 2
             [ ! -e "$folder/now" ] || [ $sign = KILL ] || break
             sleep 0.1
@@ -71,7 +72,9 @@ echo >&4
 wait $!
 exit $code
 """
-TENTHS = 40  # of a second between two signals there: less than here, as it is last
+# Tenths of a second between two signals there: less than here, as it is last.
+TENTHS = 40
+OFFER_TENTHS = 280
 
 
 class Failed(StarswitchError):
@@ -215,6 +218,7 @@ def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]
         settings=" ".join(f"{k}={shlex.quote(v)}" for k, v in settings.items()),
         command=shlex.join(plan.command),
         tenths=TENTHS,
+        offer=OFFER_TENTHS,
     )
     return [*plan.ssh, plan.hosts[number], f"setsid -w sh -c {shlex.quote(script)}"], {}
 

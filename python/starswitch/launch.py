@@ -34,7 +34,9 @@ from ._programs import program_path
 from .errors import StarswitchError
 
 START = 20.0  # seconds that a hub may take until it listens
-GRACE = 5.0  # seconds between asking a program to end and ending it
+OFFER = 30.0  # seconds that a node has for its last offer, once it is asked to end
+SAVE = 120.0  # that a hub has to save
+GRACE = 5.0  # between further signals; a wait so long is told of
 TURNS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HubOptions = Mapping[str, Any] | Sequence[Any]
 _environment = threading.Lock()  # held while a process is spawned
@@ -409,12 +411,18 @@ class _Star:
         """Asks them to end, by one signal after the other, and kills what is left.
         The hub alone has its time to save also when there is a hurry."""
         hurry = "hub" not in names
-        for sign in signs:
+        seconds = OFFER if hurry else SAVE
+        for number, sign in enumerate(signs):
             if hurry and self._hurried():
                 break
             for name, left in self._left(names).items():
                 self._ask(name, left, sign)
             if self._ends(names, GRACE, hurry):
+                return
+            if number:
+                continue
+            self._tell_waits(names, hurry and not self._hurried())
+            if self._ends(names, seconds - GRACE, hurry):
                 return
         far = [n for n in self._left(names) if self.programs[n].tell(signal.SIGKILL)]
         self._ends(far, GRACE, hurry=False)
@@ -425,6 +433,11 @@ class _Star:
                     _kill(one.pid, signal.SIGKILL)
             time.sleep(0.02)
         self.wait(names, GRACE)
+
+    def _tell_waits(self, names: Sequence[str], may_hurry: bool) -> None:
+        if self._show and may_hurry and (left := list(self._left(names))):
+            text = f"waits for {', '.join(left)} to end; Ctrl-C again kills"
+            print(f"starswitch launch: {text}", file=sys.stderr, flush=True)
 
     def _ask(self, name: str, left: Sequence[_Process], sign: int) -> None:
         """Ctrl-C is for a group, as a terminal's is: who has made another one, as
