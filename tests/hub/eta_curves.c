@@ -140,9 +140,10 @@ static struct sum try(const struct family *of)
 
 static void the_spread_covers_the_truth_whatever_the_form(void)
 {
+    size_t count = runs_slowly() ? 1 : sizeof families / sizeof *families;
     struct sum all = {0};
 
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct sum sum = try(&families[i]);
 
         if (!CHECK(100 * sum.within >= 90 * sum.known))
