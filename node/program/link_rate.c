@@ -40,12 +40,13 @@ static const struct link_sample *ahead(const struct link_sample *from,
     return best;
 }
 
-/* Between the most advanced of its first sixth and that of its last. */
+/* Between the most advanced of its first third and that of its last: a gap may
+ * be filled late. */
 static double steady_rate(const struct link_sample *from,
                           const struct link_sample *to)
 {
     const struct link_sample *first = from, *last = to;
-    nanos part = (to->at - from->at) / 6;
+    nanos part = (to->at - from->at) / 3;
     double rate = per_second(from, to);
 
     while (first->at < from->at + part)

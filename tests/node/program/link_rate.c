@@ -58,6 +58,24 @@ static void samples_that_are_missing_do_not_matter(void)
     CHECK_NEAR(RATE, link_rate(few, count).rate, RATE * 0.01);
 }
 
+/* Bytes behind a gap are counted when that is filled, gap after gap. */
+static void gaps_that_are_filled_late_do_not_matter(void)
+{
+    static const unsigned gaps[][2] = {{100, 400}, {250, 480}, {740, COUNT}};
+    struct link_sample samples[COUNT];
+
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++) {
+        shape(samples, 1, 2 << 20);
+        for (unsigned j = gaps[i][0]; j < gaps[i][1]; j++) {
+            uint64_t before = samples[gaps[i][0] - 1].bytes;
+            uint64_t here = samples[j].bytes - LUMP;
+
+            samples[j].bytes = here > before ? here : before;
+        }
+        CHECK_NEAR(RATE, link_rate(samples, COUNT).rate, RATE * 0.01);
+    }
+}
+
 static void what_was_too_short_was_reached_at_least(void)
 {
     const struct link_sample samples[] = {{0, 5},
@@ -85,6 +103,7 @@ void add_node_program_link_rate_tests(CU_pSuite suite)
     TEST(a_burst_is_not_measured);
     TEST(lumps_are_measured_from_one_to_another);
     TEST(samples_that_are_missing_do_not_matter);
+    TEST(gaps_that_are_filled_late_do_not_matter);
     TEST(what_was_too_short_was_reached_at_least);
     TEST(of_nothing_no_rate_is_known);
 }
