@@ -160,6 +160,7 @@ struct hub_view {
     bool reached;    /* a centre was good enough for the goal */
     bool recovering; /* it asks nodes for the newest centre */
     bool superseded; /* another hub has taken the run over */
+    unsigned saves_failed; /* in a row, the latest ones */
     /* Why the last save has failed, so that the run ended without; or NULL. The
      * hub's. */
     const char *unsaved;

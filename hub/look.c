@@ -327,6 +327,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->ended = hub->run.phase >= PHASE_ENDED;
     view->recovering = hub->run.phase == PHASE_RECOVERING;
     view->superseded = hub->run.phase == PHASE_SUPERSEDED;
+    view->saves_failed = hub->memory.saves_failed;
     view->unsaved = hub->memory.unsaved ? hub->memory.save_failure.text : NULL;
     view->tested = hub->config.evaluate != NULL;
     view->score = hub->memory.score;

@@ -102,6 +102,14 @@ static void exchanges_are_counted_by_how_they_ended(void)
     CHECK(!strstr(bytes, "starswitch_rejected_total{node=\"n1\""));
 }
 
+static void a_save_that_failed_is_told_while_the_run_goes_on(void)
+{
+    begin(0);
+    CHECK_CONTAINS("starswitch_checkpoint_failed 0\n", page(false, no_goal));
+    snapshot.view.saves_failed = 2;
+    CHECK_CONTAINS("starswitch_checkpoint_failed 1\n", page(false, no_goal));
+}
+
 static void a_node_that_has_left_is_neither_up_nor_down(void)
 {
     begin(3);
@@ -226,6 +234,7 @@ void add_hub_page_metrics_tests(CU_pSuite suite)
     TEST(what_is_known_is_there_and_nothing_else);
     TEST(a_name_ends_no_label);
     TEST(exchanges_are_counted_by_how_they_ended);
+    TEST(a_save_that_failed_is_told_while_the_run_goes_on);
     TEST(a_node_that_has_left_is_neither_up_nor_down);
     TEST(a_histogram_adds_up);
     TEST(a_goal_has_a_way_to_it);
