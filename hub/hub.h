@@ -156,10 +156,10 @@ struct hub_view {
     uint64_t every, delay; /* k and d in force */
     uint64_t from; /* epoch of the centre that it went on from; 0: of none */
     bool founded, ending, ended;
-    bool stopping;   /* the hub ends, the run does not */
-    bool reached;    /* a centre was good enough for the goal */
-    bool recovering; /* it asks nodes for the newest centre */
-    bool superseded; /* another hub has taken the run over */
+    bool stopping;         /* the hub ends, the run does not */
+    bool reached;          /* a centre was good enough for the goal */
+    bool recovering;       /* it asks nodes for the newest centre */
+    bool superseded;       /* another hub has taken the run over */
     unsigned saves_failed; /* in a row, the latest ones */
     /* Why the last save has failed, so that the run ended without; or NULL. The
      * hub's. */
