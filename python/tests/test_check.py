@@ -487,10 +487,14 @@ def test_processes_that_the_script_starts_are_watched(
 ) -> None:
     done = check.run(
         f"""\
+        import os, time
         import torch
         import torch.multiprocessing as mp
 
         def train(rank):
+            open(f"rank{{rank}}", "w").close()
+            while not (os.path.exists("rank0") and os.path.exists("rank1")):
+                time.sleep(0.01)  # until both are there
             model = torch.nn.Linear(2, 2)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             for step in range(1000):
