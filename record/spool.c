@@ -1,6 +1,5 @@
 #include "record/spool.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,24 +116,10 @@ void spool_write(struct spool *spool, const void *bytes, size_t size)
     spool->length += size;
 }
 
-static bool write_all(int file, const unsigned char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t written = write(file, bytes, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 void spool_step(struct spool *spool)
 {
-    if (spool->length && write_all(spool->file, spool->step, spool->length)) {
+    if (spool->length &&
+        file_write_all(spool->file, spool->step, spool->length)) {
         spool->whole += (off_t)spool->length;
         spool->failed = 0;
     } else if (spool->length) {

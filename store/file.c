@@ -27,22 +27,20 @@ enum status file_failed(const char *verb, const char *path, struct why *why)
                    strerror_r(errno, words, sizeof words));
 }
 
-/* False, and errno says why. */
-static bool write_all(int file, const struct part *part)
+bool file_write_all(int file, const void *bytes, size_t size)
 {
-    const unsigned char *bytes = part->bytes;
-    size_t left = part->size;
+    const unsigned char *at = bytes;
 
-    while (left > 0) {
-        size_t step = left < WRITE_AT_ONCE ? left : WRITE_AT_ONCE;
-        ssize_t written = write(file, bytes, step);
+    while (size > 0) {
+        size_t step = size < WRITE_AT_ONCE ? size : WRITE_AT_ONCE;
+        ssize_t written = write(file, at, step);
 
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
             return false;
-        bytes += written;
-        left -= (size_t)written;
+        at += written;
+        size -= (size_t)written;
     }
     return true;
 }
@@ -65,7 +63,7 @@ static bool write_parts(int file, const struct part *parts, size_t count,
     if (!reserve(file, parts, count))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!write_all(file, &parts[i]))
+        if (!file_write_all(file, parts[i].bytes, parts[i].size))
             return false;
     return care == CARE_LITTLE || fsync(file) == 0;
 }
@@ -188,7 +186,7 @@ static enum status write_stream(const char *path, const struct part *parts,
     if (file < 0)
         return file_failed("write", path, why);
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
-        if (!write_all(file, &parts[i]))
+        if (!file_write_all(file, parts[i].bytes, parts[i].size))
             status = file_failed("write", path, why);
     if (close(file) != 0 && status == STATUS_OK)
         status = file_failed("write", path, why);

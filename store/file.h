@@ -46,6 +46,10 @@ enum status file_create_private(const char *path, const struct part *parts,
  * at `path` stays as it is. IO. */
 enum status file_try(const char *path, struct why *why) MUST_CHECK;
 
+/* To an open file, all of it; false, and errno says why: some of it may be
+ * there. */
+bool file_write_all(int file, const void *bytes, size_t size);
+
 /* Writes a new file, in place of one of that name, and brings it to the disk;
  * the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */
