@@ -75,9 +75,11 @@ static bool somebody_trains(const struct hub *hub)
     return false;
 }
 
-/* Of several ends the first one counts. */
+/* Of several ends the first one counts, and one of which nothing is known may
+ * come before all others. */
 static void add(struct hub_view *view, enum eta_end by, struct eta_left left)
 {
+    view->eta_at_most |= !left.known;
     if (!left.known ||
         (view->eta_by != ETA_NOTHING && left.seconds >= view->eta.seconds))
         return;
@@ -115,6 +117,9 @@ void foresee_look(const struct hub *hub, nanos now, struct hub_view *view)
         return;
     if (somebody_trains(hub))
         foresee_work(hub, now, view);
+    else
+        view->eta_at_most =
+            config->iterations || config->epochs || config->goal != GOAL_NONE;
     if (!config->time || config->time_unsaid)
         return;
     left.seconds = (double)(config->time - hub_time(hub)) / (double)SECOND;

@@ -183,6 +183,7 @@ struct hub_view {
     /* When the run ends: by what, NOTHING: not known (yet); and whether it has
      * an end at all but by hand. */
     enum eta_end eta_by;
+    bool eta_at_most; /* another end, of which nothing is known, may be first */
     struct eta_left eta;
     bool has_end;
     /* Tasks of the epoch under way, which counts from 0; all 0: no tasks. */

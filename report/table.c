@@ -237,7 +237,7 @@ void table_left(const struct hub_view *view, struct text *out)
         text_add(out, "end not known yet");
         return;
     }
-    text_add(out, "about ");
+    text_add(out, view->eta_at_most ? "at most " : "about ");
     stamp_add_span(out, (nanos)(view->eta.seconds * (double)SECOND));
     text_add(out, " left");
     if (view->eta.spread >= 1) {

@@ -57,9 +57,10 @@ void table_line(const struct table *table, struct text *out)
              (double)view->pending / (double)SECOND,
              (double)view->training / (double)SECOND);
     if (view->eta_by != ETA_NOTHING)
-        text_add(out, " left=%.1f left_spread=%.1f left_by=%s",
+        text_add(out, " left=%.1f left_spread=%.1f left_by=%s%s",
                  view->eta.seconds, view->eta.spread,
-                 eta_end_words(view->eta_by));
+                 eta_end_words(view->eta_by),
+                 view->eta_at_most ? " left_at_most=true" : "");
     if (view->tasks)
         text_add(out, " epoch=%" PRIu64 " tasks_done=%u tasks=%u",
                  view->task_epoch, view->tasks_done, view->tasks);
@@ -197,7 +198,7 @@ static void add_left(struct text *out, const struct hub_view *view)
     text_add(out, "{\"by\":\"%s\"", eta_end_words(view->eta_by));
     add_number(out, "seconds", view->eta.seconds);
     add_number(out, "spread", view->eta.spread);
-    text_add(out, "}");
+    text_add(out, ",\"at_most\":%s}", view->eta_at_most ? "true" : "false");
 }
 
 /* How it goes, as members of an object. */

@@ -489,7 +489,7 @@ function showNodes(s) {
 function eta(s) {
   const e = s.eta;
   if (!e || !known(e.seconds) || s.ended) return null;
-  return [e.by === "goal" ? "Time to the goal" : "Time left", span(e.seconds),
+  return [e.at_most ? "Time left at most" : e.by === "goal" ? "Time to the goal" : "Time left", span(e.seconds),
     [e.spread > 0 && "± " + span(e.spread), e.by !== "goal" && "by " + e.by].filter(Boolean).join(", ")];
 }
 function progress(s) {

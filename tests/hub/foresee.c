@@ -45,8 +45,50 @@ static void a_time_that_nobody_has_said_is_no_end(void)
     hub_fixture_destroy(&f);
 }
 
+/* The goal may come at any time before. */
+static void where_another_end_is_unknown_a_time_is_a_bound(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    const struct hub_view *view;
+    struct fake_node a;
+
+    f->config.time = 3600 * SECOND;
+    f->config.iterations = 1000;
+    f->config.goal = GOAL_LOSS;
+    f->config.goal_value = 0.01;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    train(f, &a);
+    view = hub_fixture_look(f);
+    CHECK_EQUAL(ETA_ITERATIONS, view->eta_by);
+    CHECK(view->eta_at_most);
+    hand_wait(&f->hand, 5 * SECOND); /* nobody trains */
+    view = hub_fixture_look(f);
+    CHECK_EQUAL(ETA_TIME, view->eta_by);
+    CHECK(view->eta_at_most);
+    hub_fixture_destroy(&f);
+}
+
+static void a_time_alone_is_no_bound_but_the_end(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    const struct hub_view *view;
+    struct fake_node a;
+
+    f->config.time = 3600 * SECOND;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    train(f, &a);
+    view = hub_fixture_look(f);
+    CHECK_EQUAL(ETA_TIME, view->eta_by);
+    CHECK(!view->eta_at_most);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_foresee_tests(CU_pSuite suite)
 {
     TEST(where_nobody_trains_no_end_comes_nearer);
     TEST(a_time_that_nobody_has_said_is_no_end);
+    TEST(where_another_end_is_unknown_a_time_is_a_bound);
+    TEST(a_time_alone_is_no_bound_but_the_end);
 }

@@ -337,8 +337,14 @@ static void the_end_is_told_with_its_spread_or_as_not_known(void)
     CHECK_CONTAINS(" left=125.0 left_spread=10.0 left_by=goal",
                    print(table_line));
     CHECK_CONTAINS("\"eta\":{\"by\":\"goal\",\"seconds\":125,"
-                   "\"spread\":10}",
+                   "\"spread\":10,\"at_most\":false}",
                    print(table_json));
+    view.ending = false;
+    view.eta_by = ETA_TIME;
+    view.eta_at_most = true;
+    CHECK_CONTAINS(" time    31 s, at most 2 min 5 s left", draw(80, 0, false));
+    CHECK_CONTAINS(" left_by=time left_at_most=true", print(table_line));
+    CHECK_CONTAINS("\"at_most\":true}", print(table_json));
 }
 
 void add_report_table_tests(CU_pSuite suite)
