@@ -315,6 +315,25 @@ enum status file_try(const char *path, struct why *why)
     return STATUS_OK;
 }
 
+enum status file_make_way(const char *path, struct why *why)
+{
+    char to[FILE_PATH_BYTES];
+    struct stat found;
+    unsigned number = 1;
+    int length;
+
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || !found.st_size)
+        return STATUS_OK;
+    do {
+        length = snprintf(to, sizeof to, "%s.%u", path, number++);
+        if (length < 0 || (size_t)length >= sizeof to) {
+            errno = ENAMETOOLONG;
+            return file_failed("keep", path, why);
+        }
+    } while (access(to, F_OK) == 0);
+    return rename(path, to) == 0 ? STATUS_OK : file_failed("keep", path, why);
+}
+
 bool link_is(const char *path, const char *target)
 {
     char found[FILE_PATH_BYTES];

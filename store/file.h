@@ -46,6 +46,10 @@ enum status file_create_private(const char *path, const struct part *parts,
  * at `path` stays as it is. IO. */
 enum status file_try(const char *path, struct why *why) MUST_CHECK;
 
+/* Makes way for another file: a plain one that is not empty becomes PATH.1, or
+ * the next of these names that is free. Nothing there: nothing is done. IO. */
+enum status file_make_way(const char *path, struct why *why) MUST_CHECK;
+
 /* To an open file, all of it; false, and errno says why: some of it may be
  * there. */
 bool file_write_all(int file, const void *bytes, size_t size);

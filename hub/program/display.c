@@ -72,8 +72,10 @@ static enum status open_record(struct display *display, struct why *why)
 
     if (!options->record[0])
         return STATUS_OK;
-    status =
-        record_open(options->record, "hub", complaint, &display->record, why);
+    status = file_make_way(options->record, why);
+    if (status == STATUS_OK)
+        status = record_open(options->record, "hub", complaint,
+                             &display->record, why);
     if (status == STATUS_OK)
         record_set(display->record, options, PROGRAM_HUB);
     return status;
@@ -87,14 +89,18 @@ static enum status open_journal(struct display *display,
     const struct options *options = display->options;
     const struct spool_complaint complaint = {display_complain, display};
     const struct journal_of of = {settings, config, saved};
+    enum status status;
     struct text text;
 
     if (!options->journal[0])
         return STATUS_OK;
     text_init(&text, settings, sizeof settings);
     options_print_config(options, PROGRAM_HUB, &text);
-    return journal_open(options->journal, &of, complaint, &display->journal,
-                        why);
+    status = file_make_way(options->journal, why);
+    if (status == STATUS_OK)
+        status = journal_open(options->journal, &of, complaint,
+                              &display->journal, why);
+    return status;
 }
 
 static enum status open_board(struct display *display, struct why *why)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hub/program/ctl.h"
+#include "store/file.h"
 
 #define TELL_EVERY (200 * MILLISECOND)
 #define COUNT_EVERY (2 * SECOND) /* it takes time with the chunks of rounds */
@@ -83,8 +84,9 @@ static void open_course(struct hub_page *page, const struct options *options,
     struct why why = {""};
 
     if (options->course[0] &&
-        course_writer_open(options->course, &display->head, options->goal,
-                           complaint, &page->course, &why) != STATUS_OK)
+        (file_make_way(options->course, &why) != STATUS_OK ||
+         course_writer_open(options->course, &display->head, options->goal,
+                            complaint, &page->course, &why) != STATUS_OK))
         display_complain(display, why.text);
 }
 

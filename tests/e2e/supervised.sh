@@ -17,7 +17,8 @@ is_other() { # PID: there is a child, and not this one
     [ -n "$now" ] && [ "$now" != "$1" ]
 }
 
-hub h --supervise --policy mean --save 100ms
+hub h --supervise --policy mean --save 100ms --course "$here/h.course" \
+    --record "$here/h.rec" --journal "$here/h.journal"
 node n1
 goes_on 20 n1
 for signal in ABRT SEGV KILL; do
@@ -27,6 +28,12 @@ for signal in ABRT SEGV KILL; do
     goes_on 20 n1
 done
 said h "crashed" || failed "the crash is not said"
+# What each of the four hubs has written is there.
+for file in course rec journal; do
+    for number in "" .1 .2 .3; do
+        [ -s "$here/h.$file$number" ] || failed "no h.$file$number"
+    done
+done
 
 # A signal to the process that was started reaches the hub.
 rm -f "$here/h.run/state.json"

@@ -10,6 +10,8 @@
 #include "tests/check.h"
 #include "tests/store/folder.h"
 
+enum { PATH_BYTES = 128 };
+
 static enum status write_text(const char *path, const char *text,
                               struct why *why)
 {
@@ -205,6 +207,31 @@ static void a_saved_file_that_is_a_fifo_is_refused_and_not_waited_for(void)
     folder_remove(&folder);
 }
 
+static void a_former_file_makes_way_and_stays(void)
+{
+    struct why why = {""};
+    struct folder folder;
+    char path[PATH_BYTES], first[PATH_BYTES], second[PATH_BYTES];
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    (void)snprintf(path, sizeof path, "%s", folder_file(&folder, "a"));
+    (void)snprintf(first, sizeof first, "%s", folder_file(&folder, "a.1"));
+    (void)snprintf(second, sizeof second, "%s", folder_file(&folder, "a.2"));
+    CHECK_OK(file_make_way(path, &why));
+    CHECK_OK(write_text(path, "one", &why));
+    CHECK_OK(file_make_way(path, &why));
+    CHECK(access(path, F_OK) != 0 && holds(first, "one"));
+    CHECK_OK(write_text(path, "", &why));
+    CHECK_OK(file_make_way(path, &why)); /* nothing to keep */
+    CHECK(access(path, F_OK) == 0);
+    CHECK_OK(write_text(path, "two", &why));
+    CHECK_OK(file_make_way(path, &why));
+    CHECK(holds(first, "one") && holds(second, "two"));
+    CHECK_OK(file_make_way("/dev/null", &why));
+    folder_remove(&folder);
+}
+
 void add_store_file_tests(CU_pSuite suite)
 {
     TEST(parts_are_written_in_a_row);
@@ -217,4 +244,5 @@ void add_store_file_tests(CU_pSuite suite)
     TEST(a_link_beside_the_file_is_not_followed);
     TEST(what_is_no_plain_file_is_written_to_and_not_replaced);
     TEST(a_saved_file_that_is_a_fifo_is_refused_and_not_waited_for);
+    TEST(a_former_file_makes_way_and_stays);
 }
