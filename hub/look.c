@@ -77,7 +77,9 @@ static void look_at(const struct hub *hub, const struct member *member,
     look_at_time(hub, member, view);
     view->round_trip = member->stats.round_trip;
     view->activity = member->stats.activity;
-    view->lag = members_lag(hub, member->base_version);
+    /* 0: it has none yet, since it has just come. */
+    view->lag =
+        member->base_version ? members_lag(hub, member->base_version) : 0;
     if (view->lag > hub->centre.version)
         view->lag = hub->centre.version;
     view->exchanges = member->exchanges;

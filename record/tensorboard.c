@@ -145,7 +145,7 @@ static void tell(const struct point *point, const char *group, const char *name,
     size_t size = put_time(event, point->wall);
     struct text words;
 
-    if (!isfinite(value))
+    if (!isfinite((float)value))
         return;
     text_init(&words, tag, sizeof tag);
     text_add(&words, "%s/", group);
@@ -189,7 +189,9 @@ void tensorboard_look(struct tensorboard *board, nanos elapsed,
 {
     nanos interval = elapsed / PARTS;
 
-    if (!board || !view->founded || (!end && elapsed < board->next))
+    /* A step is the nodes' iteration: without nodes there is none. */
+    if (!board || !view->founded || !view->count ||
+        (!end && elapsed < board->next))
         return;
     board->next =
         elapsed + (interval > FIRST_INTERVAL ? interval : FIRST_INTERVAL);

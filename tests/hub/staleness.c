@@ -47,6 +47,18 @@ static void ef_09_an_offer_may_lag_as_far_as_the_tolerance(void)
             CHECK_EQUAL(lag <= tolerance, takes(tolerance, lag));
 }
 
+/* Hundreds of versions after a restart would be a spike in every curve. */
+static void who_has_just_come_lags_behind_nothing(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
+
+    (void)at_version(f, 6, &a);
+    (void)fake_node_comes(f, "b");
+    CHECK_EQUAL(0, hub_fixture_node(f, "b")->lag);
+    hub_fixture_destroy(&f);
+}
+
 static void ef_09_so_many_gradients_are_one_step_and_one_version(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -129,6 +141,7 @@ static void progress_that_is_late_is_damped_and_people_are_told(void)
 void add_hub_staleness_tests(CU_pSuite suite)
 {
     TEST(progress_that_is_late_is_damped_and_people_are_told);
+    TEST(who_has_just_come_lags_behind_nothing);
     TEST(ef_09_an_offer_may_lag_as_far_as_the_tolerance);
     TEST(ef_09_so_many_gradients_are_one_step_and_one_version);
     TEST(ef_10_async_takes_every_gradient_however_old);

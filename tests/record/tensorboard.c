@@ -2,6 +2,7 @@
  * program, tests/e2e/metrics.py. */
 #include "record/tensorboard.h"
 
+#include <float.h>
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void points_come_each_second_at_first_and_fewer_later(void)
         {.name = "n1", .iteration = 7, .loss = 0.5, .accuracy = -1},
         {.name = "n\xff", .iteration = 9, .loss = NAN, .accuracy = 0.25}};
     struct hub_view view = {.founded = true,
-                            .score = HUGE_VAL,
+                            .score = DBL_MAX,
                             .accuracy = -1,
                             .count = 2,
                             .nodes = nodes};
@@ -64,6 +65,9 @@ static void points_come_each_second_at_first_and_fewer_later(void)
         return;
     if (CHECK_OK(tensorboard_open(folder_file(&folder, "board"), 5 * SECOND,
                                   nobody, &board, NULL))) {
+        view.count = 0; /* nobody has come yet: a point without a step */
+        tensorboard_look(board, 0, &view, false);
+        view.count = 2;
         for (nanos now = 0; now < 4 * SECOND; now += SECOND / 4)
             tensorboard_look(board, now, &view, false);
         for (nanos now = 4000 * SECOND; now < 4012 * SECOND; now += SECOND)
@@ -79,6 +83,7 @@ static void points_come_each_second_at_first_and_fewer_later(void)
         CHECK_EQUAL(0, count_of(folder_file(&folder, "board"), "loss/n?"));
         CHECK_EQUAL(0, count_of(folder_file(&folder, "board"), "centre"));
         CHECK_EQUAL(8, count_of(folder_file(&folder, "board"), "accuracy/n?"));
+        CHECK_EQUAL(8, count_of(folder_file(&folder, "board"), "version"));
     }
     folder_remove(&folder);
 }
