@@ -95,7 +95,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, object]:
     for block in range(2 * arguments.blocks):
         linked = block % 2 == 0
         step = partial(timed, hook) if linked else lambda: None
-        link.step = step
+        link.step = step  # type: ignore[method-assign]
         cpu = time.thread_time()
         for _ in range(50):
             begin = time.perf_counter()
@@ -108,7 +108,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, object]:
             times[linked].append(time.perf_counter() - begin)
         all_cpu += (time.thread_time() - cpu) * linked
     state = link.state()
-    link.step = hook
+    link.step = hook  # type: ignore[method-assign]
     link.detach()
     with_, without = times[True], times[False]
     return {
