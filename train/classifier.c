@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "core/text.h"
+
 enum { EVALUATION_ROWS = 128 };
 
 void classifier_free(struct classifier *classifier)
@@ -12,22 +14,16 @@ void classifier_free(struct classifier *classifier)
 
 static void add_tensors(struct classifier *classifier, const struct spec *spec)
 {
-    const struct star_trainer_tensor *own = &classifier->source.own;
     struct learner *learner = &classifier->learner;
     const size_t *width = spec->widths;
-    char name[LEARNER_NAME_BYTES];
+    char name[LEARNER_NAME_BYTES - 8];
 
-    if (own->name)
-        learner_add(learner, ROLE_OTHER, own->name, (size_t)own->shape[0],
-                    (size_t)own->shape[1]);
     classifier->own = learner->elements;
     for (unsigned l = 1; l < spec->width_count; l++) {
         enum role role = l + 1 < spec->width_count ? ROLE_HIDDEN : ROLE_WEIGHT;
 
-        (void)snprintf(name, sizeof name, "layer%u.weight", l);
-        learner_add(learner, role, name, width[l], width[l - 1]);
-        (void)snprintf(name, sizeof name, "layer%u.bias", l);
-        learner_add(learner, ROLE_OTHER, name, width[l], 0);
+        (void)snprintf(name, sizeof name, "layer%u", l);
+        learner_add_pair(learner, role, name, width[l], width[l - 1]);
     }
 }
 
@@ -53,8 +49,8 @@ static void backward(void *of, const struct batch *batch, const float *values,
                    gradients + classifier->own, batch->count,
                    source->gather != NULL);
     if (source->gather)
-        source->gather(source->of, batch, dense_inputs(&classifier->dense),
-                       gradients);
+        source->gather(source->of, batch, values,
+                       dense_inputs(&classifier->dense), gradients);
 }
 
 static struct network network_of(struct classifier *classifier,
@@ -79,19 +75,20 @@ static void randomize(struct classifier *classifier, uint64_t seed)
     struct prng prng;
 
     prng_seed(&prng, seed);
-    for (size_t i = 0; i < classifier->own; i++)
-        values[i] = (float)prng_normal(&prng);
+    if (classifier->source.randomize)
+        classifier->source.randomize(classifier->source.of, values, &prng);
     dense_randomize(&classifier->dense, values + classifier->own, &prng);
 }
 
-enum status classifier_init(struct classifier *classifier, const char *name,
+enum status classifier_init(struct classifier *classifier, const char *title,
                             const struct spec *spec,
                             const struct source *source,
                             const struct star_trainer_settings *settings,
                             struct why *why)
 {
     struct learner *learner = &classifier->learner;
-    char widths[LEARNER_SUMMARY_BYTES - 8];
+    char widths[LEARNER_SUMMARY_BYTES];
+    struct text summary;
     enum status status;
 
     classifier->source = *source;
@@ -109,8 +106,8 @@ enum status classifier_init(struct classifier *classifier, const char *name,
         return because(why, status, "no memory for a model of this size");
     }
     spec_print_widths(spec, widths, sizeof widths);
-    (void)snprintf(learner->summary, sizeof learner->summary, "%.6s %s", name,
-                   widths);
+    text_init(&summary, learner->summary, sizeof learner->summary);
+    text_add(&summary, "%s%s", title, widths);
     randomize(classifier, settings->seed);
     return STATUS_OK;
 }

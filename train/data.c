@@ -167,8 +167,13 @@ enum status data_open(const char *path, uint64_t split_seed, struct data *out,
                       struct why *why)
 {
     struct data data = {0};
-    enum status status = read_files(path, &data, why);
+    enum status status;
 
+    if (!path)
+        return because(why, STATUS_USAGE,
+                       "this model needs data; add --data with a folder of "
+                       "IDX files, a .csv, or FEATURES.npy,LABELS.npy");
+    status = read_files(path, &data, why);
     if (!status)
         status = check_files(path, data.files, why);
     if (status) {
@@ -178,4 +183,17 @@ enum status data_open(const char *path, uint64_t split_seed, struct data *out,
     split(&data, split_seed);
     *out = data;
     return STATUS_OK;
+}
+
+void data_load(const struct data *data, int held_out, const uint64_t *rows,
+               size_t count, float *features, int32_t *labels)
+{
+    const struct table *table = held_out ? &data->held_out : &data->training;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t row = (size_t)rows[i];
+
+        table_load(table, row, features + i * table->features);
+        labels[i] = table->labels[row];
+    }
 }

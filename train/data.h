@@ -20,9 +20,14 @@ struct data {
 };
 
 /* STATUS_IO: not readable; STATUS_MALFORMED: not what it should be;
- * STATUS_USAGE: not a PATH as above. Then there is nothing to free. */
+ * STATUS_USAGE: not a PATH as above, or NULL. Then there is nothing to
+ * free. */
 enum status data_open(const char *path, uint64_t split_seed, struct data *out,
                       struct why *why) MUST_CHECK;
 void data_close(struct data *data);
+/* Writes these rows of one of the two parts, count x features, and their
+ * labels. */
+void data_load(const struct data *data, int held_out, const uint64_t *rows,
+               size_t count, float *features, int32_t *labels);
 
 #endif

@@ -1,9 +1,7 @@
 #include "train/dense.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "train/linear.h"
 #include "train/matrix.h"
@@ -64,15 +62,10 @@ void dense_randomize(const struct dense *dense, float *values,
                      struct prng *prng)
 {
     for (unsigned l = 0; l < dense->layers; l++) {
-        size_t in = dense->width[l], out = dense->width[l + 1];
         double gain = l + 1 < dense->layers ? 2 : 1;
-        double deviation = sqrt(gain / (double)in);
 
-        for (size_t i = 0; i < in * out; i++)
-            values[i] = (float)(deviation * prng_normal(prng));
-        values += in * out;
-        memset(values, 0, out * sizeof *values);
-        values += out;
+        linear_randomize(linear_of(dense, l), gain, values, prng);
+        values += dense_layer_elements(dense, l);
     }
 }
 

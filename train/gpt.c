@@ -68,18 +68,6 @@ static struct transformer_shape shape_of(const struct spec *spec)
         .context = (size_t)spec->number[SPEC_CONTEXT]};
 }
 
-static void add_pair(struct learner *learner, const char *name, size_t rows,
-                     size_t columns)
-{
-    char full[LEARNER_NAME_BYTES];
-
-    (void)snprintf(full, sizeof full, "%s.weight", name);
-    learner_add(learner, columns ? ROLE_HIDDEN : ROLE_OTHER, full, rows,
-                columns);
-    (void)snprintf(full, sizeof full, "%s.bias", name);
-    learner_add(learner, ROLE_OTHER, full, rows, 0);
-}
-
 /* As train/transformer_shape.h has them. */
 static void add_tensors(struct learner *learner,
                         const struct transformer_shape *shape)
@@ -94,9 +82,10 @@ static void add_tensors(struct learner *learner,
             const struct transformer_row *row = &transformer_rows[part];
 
             (void)snprintf(name, sizeof name, "h.%zu.%s", l, row->name);
-            add_pair(learner, name, row->rows * width, row->columns * width);
+            learner_add_pair(learner, row->columns ? ROLE_HIDDEN : ROLE_OTHER,
+                             name, row->rows * width, row->columns * width);
         }
-    add_pair(learner, "ln_f", width, 0);
+    learner_add_pair(learner, ROLE_OTHER, "ln_f", width, 0);
 }
 
 static void set_network(struct gpt *gpt, const struct transformer_shape *shape,

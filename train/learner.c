@@ -26,6 +26,17 @@ void learner_add(struct learner *learner, enum role role, const char *name,
     learner->elements += part->rows * part->columns;
 }
 
+void learner_add_pair(struct learner *learner, enum role role, const char *name,
+                      size_t rows, size_t columns)
+{
+    char full[LEARNER_NAME_BYTES];
+
+    (void)snprintf(full, sizeof full, "%s.weight", name);
+    learner_add(learner, role, full, rows, columns);
+    (void)snprintf(full, sizeof full, "%s.bias", name);
+    learner_add(learner, ROLE_OTHER, full, rows, 0);
+}
+
 void learner_free(struct learner *learner)
 {
     optimizer_free(&learner->optimizer);

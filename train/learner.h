@@ -68,6 +68,9 @@ struct learner {
  * of a learner are zeroes at first. */
 void learner_add(struct learner *learner, enum role role, const char *name,
                  size_t rows, size_t columns);
+/* Appends NAME.weight, as above, and NAME.bias, a vector of as many rows. */
+void learner_add_pair(struct learner *learner, enum role role, const char *name,
+                      size_t rows, size_t columns);
 /* Values and gradients are zeroes then. If it fails, there is nothing to free
  * of the learner. */
 enum status learner_begin(struct learner *learner, const struct spec *spec,

@@ -1,5 +1,6 @@
 #include "train/linear.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "train/matrix.h"
@@ -7,6 +8,17 @@
 size_t linear_elements(struct linear linear)
 {
     return (linear.in + 1) * linear.out;
+}
+
+void linear_randomize(struct linear linear, double gain, float *values,
+                      struct prng *prng)
+{
+    size_t weights = linear.in * linear.out;
+    double deviation = sqrt(gain / (double)linear.in);
+
+    for (size_t i = 0; i < weights; i++)
+        values[i] = (float)(deviation * prng_normal(prng));
+    memset(values + weights, 0, linear.out * sizeof *values);
 }
 
 static void add_row(const float *restrict onto, const float *restrict bias,

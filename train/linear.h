@@ -7,12 +7,17 @@
 
 #include <stddef.h>
 
+#include "core/prng.h"
+
 struct linear {
     size_t in, out;
 };
 
 /* Floats of W and b. */
 size_t linear_elements(struct linear linear);
+/* Biases 0, weights normal with variance gain / in. */
+void linear_randomize(struct linear linear, double gain, float *values,
+                      struct prng *prng);
 /* y = onto + x W^T + b; `onto`, rows x out, may be NULL for zeros. */
 void linear_forward(struct linear linear, const float *values, const float *x,
                     size_t rows, const float *onto, float *y);

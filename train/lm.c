@@ -25,6 +25,14 @@ static const unsigned char *context_of(const struct lm *lm,
     return lm->corpus.bytes + begin + (size_t)batch->places[i];
 }
 
+static void lm_randomize(const void *of, float *own_values, struct prng *prng)
+{
+    const struct lm *lm = of;
+
+    for (size_t i = 0; i < BYTES * lm->width; i++)
+        own_values[i] = (float)prng_normal(prng);
+}
+
 static void lm_load(const void *of, const struct batch *batch,
                     const float *own_values, float *inputs, int32_t *labels)
 {
@@ -44,11 +52,13 @@ static void lm_load(const void *of, const struct batch *batch,
 }
 
 static void lm_gather(const void *of, const struct batch *batch,
-                      const float *input_gradients, float *own_gradients)
+                      const float *own_values, float *input_gradients,
+                      float *own_gradients)
 {
     const struct lm *lm = of;
     size_t width = lm->width;
 
+    (void)own_values;
     memset(own_gradients, 0, BYTES * width * sizeof *own_gradients);
     for (size_t i = 0; i < batch->count * lm->context; i++) {
         const unsigned char *context = context_of(lm, batch, i / lm->context);
@@ -64,7 +74,10 @@ static enum status lm_init(void *self,
                            struct why *why)
 {
     struct lm *lm = self;
-    struct source source = {.of = lm, .load = lm_load, .gather = lm_gather};
+    struct source source = {.of = lm,
+                            .randomize = lm_randomize,
+                            .load = lm_load,
+                            .gather = lm_gather};
     struct spec spec;
     enum status status = spec_parse(settings->spec, SPEC_LM, &spec, why);
 
@@ -72,8 +85,6 @@ static enum status lm_init(void *self,
         return status;
     lm->context = (size_t)spec.number[SPEC_CONTEXT];
     lm->width = (size_t)spec.number[SPEC_EMBEDDING];
-    source.own = (struct star_trainer_tensor){
-        .name = "embedding", .rank = 2, .shape = {BYTES, lm->width}};
     status = spec_complete(&spec, lm->context * lm->width, BYTES, why);
     if (status)
         return status;
@@ -88,7 +99,9 @@ static enum status lm_init(void *self,
     if (!status) {
         source.training = lm->split - lm->context;
         source.held_out = lm->corpus.size - lm->split - lm->context;
-        status = classifier_init(&lm->classifier, "lm", &spec, &source,
+        learner_add(&lm->classifier.learner, ROLE_OTHER, "embedding", BYTES,
+                    lm->width);
+        status = classifier_init(&lm->classifier, "lm ", &spec, &source,
                                  settings, why);
     }
     if (status)

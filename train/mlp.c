@@ -13,17 +13,8 @@ struct mlp {
 static void mlp_load(const void *of, const struct batch *batch,
                      const float *own_values, float *inputs, int32_t *labels)
 {
-    const struct data *data = of;
-    const struct table *table =
-        batch->held_out ? &data->held_out : &data->training;
-
     (void)own_values;
-    for (size_t i = 0; i < batch->count; i++) {
-        size_t row = (size_t)batch->places[i];
-
-        table_load(table, row, inputs + i * table->features);
-        labels[i] = table->labels[row];
-    }
+    data_load(of, batch->held_out, batch->places, batch->count, inputs, labels);
 }
 
 static enum status mlp_init(void *self,
@@ -37,10 +28,6 @@ static enum status mlp_init(void *self,
 
     if (status)
         return status;
-    if (!settings->data)
-        return because(why, STATUS_USAGE,
-                       "mlp needs data; add --data with a folder of IDX files, "
-                       "a .csv, or FEATURES.npy,LABELS.npy");
     status = data_open(settings->data, settings->split_seed, &mlp->data, why);
     if (status)
         return status;
@@ -49,7 +36,7 @@ static enum status mlp_init(void *self,
     status = spec_complete(&spec, mlp->data.training.features,
                            (size_t)mlp->data.classes, why);
     if (!status)
-        status = classifier_init(&mlp->classifier, "mlp", &spec, &source,
+        status = classifier_init(&mlp->classifier, "mlp ", &spec, &source,
                                  settings, why);
     if (status)
         data_close(&mlp->data);

@@ -1,5 +1,5 @@
-/* What tests/train/golden/gpt.py is made of: its parameters, and how it knows
- * a tensor. */
+/* What tests/train/golden/waves.py has: first parameters, and how a tensor is
+ * known. */
 #ifndef TESTS_TRAIN_WAVES_H
 #define TESTS_TRAIN_WAVES_H
 

@@ -11,6 +11,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from waves import first_values, print_gradient, probe, wave
+
 LAYERS, WIDTH, HEADS, CONTEXT, SEQUENCES = 2, 24, 3, 20, 2
 RATE, DECAY, EPSILON, CLIP, WARMUP, STEPS = 0.01, 0.1, 1e-3, 3, 2, 3
 PARTS = [("ln_1", 1, 0), ("attn.c_attn", 3, 1), ("attn.c_proj", 1, 1),
@@ -26,22 +28,6 @@ def shapes():
         weight = (rows * WIDTH, columns * WIDTH)
         yield name + ".weight", weight if columns else weight[:1]
         yield name + ".bias", weight[:1]
-
-
-def wave(count, step, first):
-    """Ever shorter, so that matrices have their full rank."""
-    at = torch.arange(count, dtype=torch.float64) + first
-    return torch.sin(step * at * at)
-
-
-def first_values():
-    """All parameters are one wave."""
-    values, at = {}, 1
-    for name, shape in shapes():
-        count = math.prod(shape)
-        values[name] = 0.3 * wave(count, 1.7, at).reshape(shape)
-        at += count
-    return values
 
 
 def forward(v, x):
@@ -76,22 +62,15 @@ def text():
     return ((7 * at * at + 3 * at) % 256).reshape(SEQUENCES, -1)
 
 
-def probe(x):
-    x = x.detach().flatten()
-    return (x.norm().item(), (x * wave(x.numel(), 1, 1)).sum().item(),
-            (x * wave(x.numel(), 0.37, 1)).sum().item())
-
-
 def gradients():
-    v = {name: x.requires_grad_() for name, x in first_values().items()}
+    v = {name: x.requires_grad_() for name, x in first_values(shapes()).items()}
     bytes_ = text()
     logits = forward(v, bytes_[:, :-1])
     loss = F.cross_entropy(logits.reshape(-1, 256), bytes_[:, 1:].flatten())
     loss.backward()
     print(f"LOSS({loss.item():.9g})")
     for name, x in v.items():
-        print('GRADIENT("%s",\n         %.9g, %.9g, %.9g)'
-              % (name, *probe(x.grad)))
+        print_gradient(name, x)
 
 
 def orthogonalize(x):
@@ -121,8 +100,8 @@ class Muon:
 
 
 def moved(optimizer):
-    v = {name: x.requires_grad_() for name, x in first_values().items()}
-    before = first_values()
+    v = {name: x.requires_grad_() for name, x in first_values(shapes()).items()}
+    before = first_values(shapes())
     hidden = [x for name, x in v.items()
               if x.dim() == 2 and name.startswith("h.")]
     others = [x for x in v.values() if all(x is not h for h in hidden)]
