@@ -1,7 +1,7 @@
 /* A trainer plug-in: a model and its data, behind one small table of functions.
  *
- * starswitch-node trains with one of its own trainers (mlp, lm, gpt) or with
- * yours: a shared object that exports star_trainer(). The node calls
+ * starswitch-node trains with one of its own trainers (mlp, cnn, lm, gpt) or
+ * with yours: a shared object that exports star_trainer(). The node calls
  * gradient() and step() in turn; between any two calls it may read and change
  * the values in place, as that is how the other nodes' progress arrives. The
  * hub opens the same trainer to evaluate() what it has merged.

@@ -21,13 +21,15 @@ struct spec_row {
 
 #define WHOLE 1
 #define REAL 0
+#define MLP (1U << SPEC_MLP)
+#define CNN (1U << SPEC_CNN)
 #define LM (1U << SPEC_LM)
 #define GPT (1U << SPEC_GPT)
 #define TEXT (LM | GPT)
-#define ALL (TEXT | 1U << SPEC_MLP)
+#define ALL (MLP | CNN | TEXT)
 static const struct spec_row spec_rows[SPEC_NUMBERS] = {
-#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)         \
-    {#name, kind, models, least, most, {mlp, lm, gpt}},
+#define NUMBER(ID, name, kind, models, least, most, mlp, cnn, lm, gpt, doc)    \
+    {#name, kind, models, least, most, {mlp, cnn, lm, gpt}},
 #include "train/numbers.def"
 #undef NUMBER
 };
@@ -56,35 +58,49 @@ struct part {
     struct why *why;
 };
 
-static enum status read_widths(const struct part *part, const char *text,
-                               struct spec *spec)
+/* Numbers with '-' between them. */
+struct list {
+    const char *of, *like;
+    unsigned most; /* numbers */
+    unsigned long largest;
+};
+
+static const struct list widths_list = {"widths", "784-128-10",
+                                        DENSE_LAYERS_MAX + 1, DENSE_WIDTH_MAX};
+static const struct list channels_list = {
+    "channels", "16-32", CONVOLUTION_BLOCKS_MAX, CONVOLUTION_CHANNELS_MAX};
+
+static enum status read_list(const struct part *part, const struct list *list,
+                             size_t *out, unsigned *count)
 {
-    unsigned count = 0;
+    const char *text = part->value ? part->value : part->text;
 
-    for (;;) {
+    for (*count = 0;;) {
         char *end;
-        unsigned long width = strtoul(text, &end, 10);
+        unsigned long number = strtoul(text, &end, 10);
 
-        if (*text < '0' || *text > '9' || width < 1 ||
-            width > DENSE_WIDTH_MAX || count > DENSE_LAYERS_MAX)
+        if (*text < '0' || *text > '9' || number < 1 ||
+            number > list->largest || *count == list->most)
             return because(part->why, STATUS_USAGE,
-                           "'%s' is not a list of widths; give up to %d "
-                           "numbers from 1 to %d with '-' between them, like "
-                           "784-128-10",
-                           part->value ? part->value : part->text,
-                           DENSE_LAYERS_MAX + 1, DENSE_WIDTH_MAX);
-        spec->widths[count++] = width;
+                           "'%s' is not a list of %s; give up to %u numbers "
+                           "from 1 to %lu with '-' between them, like %s",
+                           part->value ? part->value : part->text, list->of,
+                           list->most, list->largest, list->like);
+        out[(*count)++] = number;
         if (*end == 0)
-            break;
+            return STATUS_OK;
         text = *end == '-' ? end + 1 : "";
     }
-    spec->width_count = count;
-    return STATUS_OK;
+}
+
+static enum status read_widths(const struct part *part, struct spec *spec)
+{
+    return read_list(part, &widths_list, spec->widths, &spec->width_count);
 }
 
 static enum status read_layers(const struct part *part, struct spec *spec)
 {
-    enum status status = read_widths(part, part->text, spec);
+    enum status status = read_widths(part, spec);
 
     spec->complete = !status && spec->width_count > 1;
     return status;
@@ -92,7 +108,7 @@ static enum status read_layers(const struct part *part, struct spec *spec)
 
 static enum status read_hidden(const struct part *part, struct spec *spec)
 {
-    enum status status = read_widths(part, part->value, spec);
+    enum status status = read_widths(part, spec);
 
     if (!status && spec->width_count > DENSE_LAYERS_MAX - 1)
         return because(part->why, STATUS_USAGE,
@@ -136,27 +152,52 @@ static enum status read_number(const struct part *part,
     return STATUS_OK;
 }
 
-/* "L4-D128-H4-T64". */
+/* False if a gpt has no such number. */
+static int take_gpt_letter(struct spec *spec, char letter, unsigned long number)
+{
+    for (unsigned i = 0; i < LETTERS; i++) {
+        const struct spec_row *row = &spec_rows[letters[i].number];
+
+        if (letters[i].letter == letter) {
+            spec->number[letters[i].number] = (double)number;
+            return (double)number >= row->least && (double)number <= row->most;
+        }
+    }
+    return 0;
+}
+
+/* False if a cnn has no such number there: channels come before widths. */
+static int take_cnn_letter(struct spec *spec, char letter, unsigned long number)
+{
+    if (letter == 'C' && !spec->width_count &&
+        spec->channel_count < CONVOLUTION_BLOCKS_MAX) {
+        spec->channels[spec->channel_count++] = number;
+        return number >= 1 && number <= CONVOLUTION_CHANNELS_MAX;
+    }
+    if (letter == 'H' && spec->width_count < DENSE_LAYERS_MAX - 1) {
+        spec->widths[spec->width_count++] = number;
+        return number >= 1 && number <= DENSE_WIDTH_MAX;
+    }
+    return 0;
+}
+
+/* "L4-D128-H4-T64", "C16-C32-H64". */
 static enum status read_shape(const struct part *part, struct spec *spec)
 {
-    const char *at = part->text;
+    int gpt = part->model == SPEC_GPT;
 
-    for (;;) {
-        const struct spec_row *row;
-        unsigned i = 0;
+    for (const char *at = part->text;;) {
         char *end;
         unsigned long number = strtoul(at + (*at != 0), &end, 10);
 
-        while (i < LETTERS && letters[i].letter != *at)
-            i++;
-        row = i < LETTERS ? &spec_rows[letters[i].number] : NULL;
-        if (!row || at[1] < '0' || at[1] > '9' || (double)number < row->least ||
-            (double)number > row->most || (*end && *end != '-'))
+        if (at[0] == 0 || at[1] < '0' || at[1] > '9' || (*end && *end != '-') ||
+            !(gpt ? take_gpt_letter : take_cnn_letter)(spec, *at, number))
             return because(part->why, STATUS_USAGE,
-                           "'%s' is not a shape; give layers, width, heads "
-                           "and context, like L4-D128-H4-T64",
-                           part->text);
-        spec->number[letters[i].number] = (double)number;
+                           "'%s' is not a shape; give %s", part->text,
+                           gpt ? "layers, width, heads and context, like "
+                                 "L4-D128-H4-T64"
+                               : "channels of the blocks, then widths of "
+                                 "hidden layers, like C16-C32-H64");
         if (*end == 0)
             return STATUS_OK;
         at = end + 1;
@@ -169,6 +210,8 @@ static void list_names(enum spec_model model, char *out, size_t size)
     struct text list;
 
     text_init(&list, out, size);
+    if (model == SPEC_CNN)
+        text_add_item(&list, "channels");
     if (model != SPEC_GPT)
         text_add_item(&list, "hidden");
     text_add_item(&list, "optimizer");
@@ -184,8 +227,12 @@ static enum status read_part(const struct part *part, int first,
 
     if (!part->value && first && part->model == SPEC_MLP)
         return read_layers(part, spec);
-    if (!part->value && first && part->model == SPEC_GPT)
+    if (!part->value && first && part->model != SPEC_LM)
         return read_shape(part, spec);
+    if (part->value && part->model == SPEC_CNN &&
+        strcmp(part->text, "channels") == 0)
+        return read_list(part, &channels_list, spec->channels,
+                         &spec->channel_count);
     if (part->value && part->model != SPEC_GPT &&
         strcmp(part->text, "hidden") == 0)
         return read_hidden(part, spec);
@@ -221,11 +268,21 @@ static enum status next_part(const char **text, struct part *out)
     return STATUS_OK;
 }
 
+/* Where no shape has been given. */
+static void set_default_shape(enum spec_model model, struct spec *spec)
+{
+    if (!spec->width_count)
+        spec->widths[spec->width_count++] = model == SPEC_CNN ? 64 : 128;
+    if (!spec->channel_count) {
+        spec->channels[spec->channel_count++] = 16;
+        spec->channels[spec->channel_count++] = 32;
+    }
+}
+
 enum status spec_parse(const char *text, enum spec_model model,
                        struct spec *out, struct why *why)
 {
-    struct spec spec = {
-        .optimizer = OPTIMIZER_ADAMW, .widths = {128}, .width_count = 1};
+    struct spec spec = {.optimizer = OPTIMIZER_ADAMW};
     struct part part = {.model = model, .why = why};
     const char *at = text;
 
@@ -240,6 +297,7 @@ enum status spec_parse(const char *text, enum spec_model model,
         if (status)
             return status;
     }
+    set_default_shape(model, &spec);
     if (spec.number[SPEC_RATE] == 0)
         spec.number[SPEC_RATE] = optimizer_rows[spec.optimizer].rate;
     *out = spec;

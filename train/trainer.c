@@ -6,6 +6,7 @@
 
 #include "core/prng.h"
 #include "core/text.h"
+#include "train/cnn.h"
 #include "train/gpt.h"
 #include "train/lm.h"
 #include "train/mlp.h"

@@ -78,8 +78,8 @@ static enum status open_trainer(struct training *training, struct why *why)
     if (!choice.model && !choice.plugin)
         return because(why, STATUS_USAGE,
                        "what is to be trained? Give --model mlp:784-128-10 "
-                       "(or lm, gpt) and --data, or --trainer FILE.so; --help "
-                       "says more");
+                       "(or cnn, lm, gpt) and --data, or --trainer FILE.so; "
+                       "--help says more");
     return trainer_open(&choice, &training->trainer, why);
 }
 

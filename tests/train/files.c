@@ -37,6 +37,28 @@ static void put_big_endian(unsigned char *out, unsigned number)
         out[i] = (unsigned char)(number >> (24 - 8 * i));
 }
 
+bool idx_fill(const char *path, const unsigned *shape, unsigned dimensions,
+              const unsigned char *bytes)
+{
+    size_t size = 1, begin = 4 + 4 * (size_t)dimensions;
+    unsigned char *out;
+    bool filled;
+
+    for (unsigned i = 0; i < dimensions; i++)
+        size *= shape[i];
+    out = calloc(1, begin + size);
+    if (!out)
+        abort();
+    out[2] = 8;
+    out[3] = (unsigned char)dimensions;
+    for (unsigned i = 0; i < dimensions; i++)
+        put_big_endian(out + 4 + 4 * (size_t)i, shape[i]);
+    memcpy(out + begin, bytes, size);
+    filled = file_fill(path, out, begin + size);
+    free(out);
+    return filled;
+}
+
 size_t images_bytes(unsigned count, unsigned classes, unsigned char *out)
 {
     static const unsigned char magic[] = {0, 0, 8, 3};

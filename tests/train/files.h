@@ -13,6 +13,10 @@ struct input input_copy(const void *bytes, size_t size);
 /* Gzips bytes into a file. */
 bool gzip_fill(const char *path, const void *bytes, size_t size);
 
+/* An IDX file of bytes with so many dimensions. */
+bool idx_fill(const char *path, const unsigned *shape, unsigned dimensions,
+              const unsigned char *bytes);
+
 /* IDX bytes of `count` images of 2 x 2, and of their labels i % classes.
  * Each pixel tells its class. Return the size; `out` has the room. */
 enum { IMAGE_PIXELS = 4, IDX_BYTES_MAX = 16 + 4 * 400 };

@@ -1,4 +1,4 @@
-/* What the tests of mlp, lm and gpt ask of all. */
+/* What the tests of mlp, cnn, lm and gpt ask of all. */
 #ifndef TESTS_TRAIN_MODELS_H
 #define TESTS_TRAIN_MODELS_H
 

@@ -41,17 +41,19 @@ static void widths_are_given_or_found_in_the_data(void)
 }
 
 /* What docs/trainers.md says of each setting. */
+#define MLP (1U << SPEC_MLP)
+#define CNN (1U << SPEC_CNN)
 #define LM (1U << SPEC_LM)
 #define GPT (1U << SPEC_GPT)
 #define TEXT (LM | GPT)
-#define ALL (TEXT | 1U << SPEC_MLP)
+#define ALL (MLP | CNN | TEXT)
 static const struct {
     const char *name, *doc;
     unsigned models;
     double defaults[SPEC_MODELS];
 } documented[] = {
-#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)         \
-    {#name, doc, models, {mlp, lm, gpt}},
+#define NUMBER(ID, name, kind, models, least, most, mlp, cnn, lm, gpt, doc)    \
+    {#name, doc, models, {mlp, cnn, lm, gpt}},
 #include "train/numbers.def"
 #undef NUMBER
 };
@@ -142,6 +144,40 @@ static void the_shape_of_a_gpt_is_read(void)
     check_refused(SPEC_LM, "layers=8", "'layers' is not a setting");
 }
 
+static void check_shape(const char *text, size_t channels, size_t last,
+                        size_t widths, size_t hidden)
+{
+    if (!CHECK_OK(spec_parse(text, SPEC_CNN, &spec, &why)))
+        return;
+    CHECK_EQUAL(channels, spec.channel_count);
+    CHECK_EQUAL(last, spec.channels[channels - 1]);
+    CHECK_EQUAL(widths, spec.width_count);
+    CHECK_EQUAL(hidden, spec.widths[widths - 1]);
+}
+
+static void the_shape_of_a_cnn_is_read(void)
+{
+    check_shape("", 2, 32, 1, 64);
+    check_shape("C16-C32-H64", 2, 32, 1, 64);
+    check_shape("C8,lr=0.1", 1, 8, 1, 64);
+    check_shape("H10-H20", 2, 32, 2, 20);
+    check_shape("channels=4-5-6,hidden=7", 3, 6, 1, 7);
+    check_shape("C4-H5,channels=6-7", 2, 7, 1, 5);
+    check_refused(SPEC_CNN, "16-32", "'16-32' is not a shape");
+    check_refused(SPEC_CNN, "C8-", "like C16-C32-H64");
+    check_refused(SPEC_CNN, "H8-C8", "channels of the blocks, then widths");
+    check_refused(SPEC_CNN, "C0", "not a shape");
+    check_refused(SPEC_CNN, "C4097", "not a shape");
+    check_refused(SPEC_CNN, "H65537", "not a shape");
+    check_refused(SPEC_CNN, "C1-C1-C1-C1-C1-C1-C1-C1-C1", "not a shape");
+    check_refused(SPEC_CNN, "channels=1-1-1-1-1-1-1-1-1",
+                  "up to 8 numbers from 1 to 4096");
+    check_refused(SPEC_CNN, "channels=x", "not a list of channels");
+    check_refused(SPEC_CNN, "context=8", "one of: channels, hidden");
+    check_refused(SPEC_MLP, "8,channels=8", "'channels' is not a setting");
+    check_refused(SPEC_MLP, "8,height=8", "'height' is not a setting");
+}
+
 static void what_is_wrong_is_said(void)
 {
     check_refused(SPEC_MLP, "12-x", "'12-x' is not a list of widths");
@@ -178,6 +214,7 @@ void add_train_spec_tests(CU_pSuite suite)
     TEST(settings_are_read);
     TEST(each_optimizer_has_its_own_default_rate);
     TEST(the_shape_of_a_gpt_is_read);
+    TEST(the_shape_of_a_cnn_is_read);
     TEST(what_is_wrong_is_said);
     TEST(a_refused_spec_changes_nothing);
 }

@@ -27,8 +27,8 @@ static void check_refused(struct trainer_choice choice, enum status expected,
 
 static void an_unknown_model_names_those_that_there_are(void)
 {
-    check_refused((struct trainer_choice){.model = "cnn:3"}, STATUS_USAGE,
-                  "there is no model 'cnn'; take one of mlp, lm");
+    check_refused((struct trainer_choice){.model = "rnn:3"}, STATUS_USAGE,
+                  "there is no model 'rnn'; take one of mlp, cnn, lm");
     check_refused((struct trainer_choice){.model = "ml"}, STATUS_USAGE,
                   "no model 'ml'");
     check_refused((struct trainer_choice){.model = NULL}, STATUS_USAGE,
