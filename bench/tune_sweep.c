@@ -14,7 +14,7 @@ static const unsigned ks[] = {5, 10, 20, 50, 100, 200};
 static const double delays[] = {0, 0.1, 0.25, 0.5}; /* of k */
 static const unsigned parts[] = {1, 4};
 static const enum codec_id wires[] = {CODEC_RAW, CODEC_INT8, CODEC_INT4};
-static const enum plan_policy policies[] = {PLAN_DILOCO, PLAN_DELAYED};
+static const enum plan_policy policies[] = {PLAN_AUTO, PLAN_ASYNC};
 
 /* In one piece and in four. */
 static unsigned add_times(struct tune *tune, struct plan_setting setting,

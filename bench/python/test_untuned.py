@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from untuned import arms, report, runner
-from untuned.work import RATES, WORKS
+from untuned import arms, learning, report, runner
+from untuned.work import WORKS
 
 
 def test_a_node_of_data_parallelism_has_all_samples_and_no_partner() -> None:
@@ -55,12 +56,66 @@ def test_bytes_are_those_of_one_node_and_not_divided_among_all(tmp_path: Path) -
         runner.Runner(tmp_path / "sim", tmp_path / "none", 1), range(1, 2)
     )
     work = WORKS["gpt"]
-    each = 4.0 * 118_000 * work.iterations  # of an all-reduce, one way
+    each = 4.0 * 118_000 * arms.LONG  # of an all-reduce, one way
     row = {"loss": 2.0, "up_bytes": each / 100, "down_bytes": each / 300}
-    lines = [arms.pooled(work, 4, rate, 1) for rate in RATES]
-    lines += [
-        arms.line(work, 4, options, 1, rate=RATES[0]) for _, options in report.FEWER
+    end = f"--iterations {arms.LONG}"
+    lines = [
+        arms.pooled(work, 4, rate, 1, end) for rate in report.LONG_RATES["pool"]
+    ] + [
+        arms.line(work, 4, options, 1, end=end, rate=rate)
+        for options in report.FEWER.values()
+        for rate in report.LONG_RATES["own"]
     ]
     told.runner.known = {one: dict(row, took=0.0) for one in lines}
     report.fewer_bytes(told)
-    assert "| 1/150 | 2.000 (2.000) | 1.000, holds |" in told.text[-1]
+    assert "| 1/150 | 2.000 (2.000), x1 | 1.000, holds |" in told.text[-2]
+    assert "int4 over int8 at k = 20: 1.000, holds" in told.text[-1]
+    assert (told.held, told.failed) == (len(report.FEWER) + 1, 0)
+
+
+def test_a_curve_is_read_where_its_least_loss_comes_by() -> None:
+    curve = [(1.0, 10.0, 4.0), (2.0, 20.0, 3.0), (3.0, 30.0, 3.5), (4.0, 40.0, 2.0)]
+    assert learning.reached(curve, 5.0) == 10
+    assert learning.reached(curve, 3.5) == 15
+    assert learning.reached(curve, 2.5) == 30
+    assert learning.reached(curve, 2.5, learning.SECONDS) == 3
+    assert learning.reached(curve, 1.9) == math.inf
+
+
+def test_a_fit_finds_the_constants_that_cells_were_made_of() -> None:
+    cells = [
+        (k, d, learning.foreseen(k, d, 170, 0.4))
+        for k in arms.INTERVALS
+        for d in arms.delays(k).values()
+    ]
+    k_half, psi = learning.fit(cells)
+    assert abs(k_half - 170) < 3
+    assert abs(psi - 0.4) < 0.01
+
+
+def test_the_constants_of_tune_are_found() -> None:
+    assert set(learning.constants()) == {"k-half", "noise-scale", "psi"}
+
+
+def test_a_course_is_a_curve_with_each_loss_once(tmp_path: Path) -> None:
+    def status(seconds: float, iterations: int, loss: float | None) -> str:
+        said = {
+            "elapsed": seconds,
+            "loss": loss,
+            "nodes": [{"iterations": iterations}, {"iterations": iterations + 2}],
+        }
+        return f"{seconds} status {json.dumps(said)}"
+
+    (tmp_path / "course").write_text(
+        "\n".join(
+            [
+                "starswitch-course 1",
+                status(0, 0, None),
+                "0.1 note {}",
+                status(1, 10, 2.0),
+                status(2, 20, 2.0),
+                status(3, 30, 1.5),
+            ]
+        )
+    )
+    assert runner.curve_of(tmp_path / "course") == [(1, 11, 2.0), (3, 31, 1.5)]

@@ -46,6 +46,20 @@ void local_learner_close(struct local_learner **reference)
     free(learner);
 }
 
+enum status local_learner_count(const struct options *options, uint64_t *out,
+                                struct why *why)
+{
+    struct trainer_choice choice = trainer_choose(options);
+    struct trainer *trainer = NULL;
+    enum status status = trainer_open(&choice, &trainer, why);
+
+    if (status != STATUS_OK)
+        return status;
+    *out = trainer->model.elements;
+    trainer_close(&trainer);
+    return STATUS_OK;
+}
+
 size_t local_learner_elements(const struct local_learner *learner)
 {
     return learner->trainer->model.elements;

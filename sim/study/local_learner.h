@@ -16,6 +16,7 @@
 #include "core/status.h"
 
 struct local_learner;
+struct options;
 struct trainer_choice; /* train/trainer.h, which sim/trainer.h clashes with */
 
 /* As trainer_open. */
@@ -23,6 +24,10 @@ enum status local_learner_open(const struct trainer_choice *choice,
                                struct local_learner **out,
                                struct why *why) MUST_CHECK;
 void local_learner_close(struct local_learner **learner);
+
+/* Parameters of what the options train, which is opened for that. */
+enum status local_learner_count(const struct options *options, uint64_t *out,
+                                struct why *why) MUST_CHECK;
 
 size_t local_learner_elements(const struct local_learner *learner);
 /* Samples of a gradient. */

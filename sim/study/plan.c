@@ -6,10 +6,11 @@
 #include "codec/codec.h"
 
 const struct plan_policy_info plan_policies[PLAN_POLICIES] = {
-    [PLAN_DILOCO] = {"diloco", true, 1},
-    [PLAN_MEAN] = {"mean", true, 1.4},
-    [PLAN_DELAYED] = {"delayed", false, 1.02},
-    [PLAN_ASYNC] = {"async", false, 1.2},
+    [PLAN_AUTO] = {"auto", true, true, 1},
+    [PLAN_MEAN] = {"mean", true, false, 1},
+    [PLAN_DILOCO] = {"diloco", true, false, 1},
+    [PLAN_DELAYED] = {"delayed", false, false, 1.7},
+    [PLAN_ASYNC] = {"async", false, false, 1.2},
 };
 
 double plan_payload(const struct plan_star *star, enum codec_id codec)
@@ -97,13 +98,13 @@ double plan_floor(const struct plan_star *star, double up, double down)
 
 double plan_best_every(double k_half, double exchange, double step, bool hidden)
 {
-    return sqrt((hidden ? PLAN_PSI : 1) * k_half * exchange / step);
+    return sqrt((hidden ? PLAN_PSI_WHOLE : 1) * k_half * exchange / step);
 }
 
 double plan_overhead(double k_half, double exchange, double step, bool hidden)
 {
     double root =
-        1 + sqrt((hidden ? PLAN_PSI : 1) * exchange / (k_half * step));
+        1 + sqrt((hidden ? PLAN_PSI_WHOLE : 1) * exchange / (k_half * step));
 
     return root * root - 1;
 }
@@ -137,11 +138,6 @@ double plan_codec_factor(enum codec_id codec)
     default:
         return INFINITY;
     }
-}
-
-enum plan_policy plan_barrier(double rounds)
-{
-    return rounds < 20 ? PLAN_MEAN : PLAN_DILOCO;
 }
 
 unsigned plan_fragments(double exchange, double step, unsigned every)
@@ -197,13 +193,16 @@ void plan_learn(const struct plan_star *star,
                 const struct plan_setting *setting, double every, double delay,
                 struct plan *out)
 {
+    const struct plan_policy_info *policy = &plan_policies[setting->policy];
+
     out->every = every;
     out->delay = delay;
     out->phi_k = 1 + every / star->k_half;
-    out->phi_d = 1 + PLAN_PSI * delay / every;
+    out->phi_d = policy->soft ? 1 + PLAN_PSI * delay / (every + delay)
+                              : 1 + PLAN_PSI_WHOLE * delay / every;
     out->phi_codec =
         plan_codec_factor(setting->up) * plan_codec_factor(setting->down);
-    out->phi_policy = plan_policies[setting->policy].factor;
+    out->phi_policy = policy->factor;
     out->phi = out->phi_k * out->phi_d * out->phi_codec * out->phi_policy;
 }
 
@@ -237,7 +236,7 @@ void plan_predict(const struct plan_star *star,
 void plan_ring(const struct plan_star *star, struct plan *out)
 {
     const struct plan_setting setting = {
-        .policy = PLAN_DILOCO, .waits = true, .every = 1, .fragments = 1};
+        .policy = PLAN_AUTO, .waits = true, .every = 1, .fragments = 1};
     double others = star->nodes - 1.0;
 
     *out = (struct plan){.every = 1};

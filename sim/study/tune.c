@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "sim/study/local_learner.h"
 #include "sim/study/process_pool.h"
 #include "sim/study/scenario_inside.h"
 #include "sim/trace/trace.h"
@@ -44,10 +45,13 @@ static int compare(const void *a, const void *b)
 static enum status fill(struct tune *tune, const struct scenario *scenario,
                         struct why *why)
 {
-    enum status status;
+    enum status status = STATUS_OK;
 
     tune->options = *scenario_options(scenario);
     tune->trains = scenario_compute(scenario) == COMPUTE_REAL;
+    if (tune->trains && !tune->options.given.params)
+        status =
+            local_learner_count(&tune->options, &tune->options.params, why);
     if (tune->options.every == VALUE_AUTO)
         tune->options.given.every = 0;
     if (tune->options.delay == VALUE_AUTO)
@@ -58,7 +62,8 @@ static enum status fill(struct tune *tune, const struct scenario *scenario,
         tune->span = (double)scenario->trace->span / (double)SECOND;
     tune_star(&tune->options, scenario->trace, scenario->speeds,
               scenario->speed_count, &tune->star);
-    status = tune_enumerate(tune, why);
+    if (status == STATUS_OK)
+        status = tune_enumerate(tune, why);
     if (status == STATUS_OK)
         qsort(tune->rows, tune->count, sizeof *tune->rows, compare);
     return status;

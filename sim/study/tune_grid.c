@@ -114,8 +114,8 @@ static enum status choose_policies(const struct tune *tune, struct choice *out,
 
     *out = (struct choice){.count = 0};
     if (!options->given.policy) {
-        choose(out, PLAN_DILOCO); /* or `mean`, by the rounds */
-        choose(out, PLAN_DELAYED);
+        choose(out, PLAN_AUTO);
+        choose(out, PLAN_ASYNC);
         return STATUS_OK;
     }
     for (unsigned i = 0; i < PLAN_POLICIES; i++)
@@ -125,7 +125,8 @@ static enum status choose_policies(const struct tune *tune, struct choice *out,
         return STATUS_OK;
     return because(why, STATUS_USAGE,
                    "--policy %.40s: what it costs in iterations has not been "
-                   "measured; tune knows diloco, mean, delayed and async",
+                   "measured; tune knows auto, mean, diloco, delayed and "
+                   "async",
                    options->policy);
 }
 
@@ -168,19 +169,6 @@ static bool is_too_often(const struct tune *tune,
                                        plan_payload(star, setting->down));
 }
 
-/* Its policy, which for a barrier nobody has named depends on the rounds. */
-static void add(struct tune *tune, struct plan_setting setting)
-{
-    uint64_t iterations = tune->options.iterations;
-
-    if (is_too_often(tune, &setting))
-        return;
-    if (!tune->options.given.policy && setting.policy == PLAN_DILOCO &&
-        iterations)
-        setting.policy = plan_barrier((double)iterations / setting.every);
-    (void)tune_add(tune, &setting);
-}
-
 static void add_times(struct tune *tune, struct plan_setting setting)
 {
     struct choice fragments, delays;
@@ -192,7 +180,8 @@ static void add_times(struct tune *tune, struct plan_setting setting)
         choose_delay(tune, &setting, &delays);
         for (unsigned d = 0; d < delays.count; d++) {
             setting.delay = delays.list[d];
-            add(tune, setting);
+            if (!is_too_often(tune, &setting))
+                (void)tune_add(tune, &setting);
         }
     }
 }

@@ -143,9 +143,5 @@ void tune_star(const struct options *options, const struct trace *trace,
     latency = sums.latency / looks;
     out->latency = latency / (double)SECOND;
     out->step = out->nodes / out->step;
-    if (isnan(out->k_half))
-        out->k_half = options->iterations
-                          ? PLAN_K_HALF_SHARE * (double)options->iterations
-                          : PLAN_K_HALF;
     settle_link(out, &sums, sums.loss / looks / (double)PART_WHOLE);
 }

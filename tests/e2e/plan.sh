@@ -36,17 +36,20 @@ awk 'BEGIN {
         print kind
     }
 }' >"$here/clouds.csv"
-parameters=73738
-train="--model mlp:20-256-256-10,lr=0.000006,batch=32 --data $here/clouds.csv
+train="--model mlp:20-256-256-10,lr=0.00004,batch=32 --data $here/clouds.csv
     --evaluate 200ms --goal 0.9"
+# shellcheck disable=SC2086
+plan --nodes 2 --step-time 50ms ${train%--goal*} >"$here/counted" 2>"$here/err"
+grep -q "0.07374 M parameters" "$here/counted" ||
+    failed "the model's parameters are not counted: $(cat "$here/counted")"
+
 # measured NODES RATE STEP: nodes have the simulator's names, so that they have
 # the same data and first parameters.
 measured() {
     local i nodes=$1 rate=$2 step=$3 first time words foreseen began
     # shellcheck disable=SC2086
-    plan --nodes "$nodes" --params $parameters --step-time "$step" \
-        --link "$rate" --seeds 1 --json $train >"$here/plan" \
-        2>"$here/plan.err" || failed "plan $train"
+    plan --nodes "$nodes" --step-time "$step" --link "$rate" --seeds 1 \
+        --json $train >"$here/plan" 2>"$here/plan.err" || failed "plan $train"
     words=$(python3 - "$here/plan" <<'END'
 import json, sys
 row = [json.loads(line) for line in open(sys.argv[1])][-1]

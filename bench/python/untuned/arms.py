@@ -15,6 +15,7 @@ BY_HAND = tuple(  # what somebody would try, with every k and d below
 )
 HAND_INTERVALS = (5, 20, 50)
 NETWORKS = (10, 100, 1000)  # Mbit/s, of each node's link and of the hub's port
+LONG = 2400  # iterations where bytes count: first ones move nodes furthest apart
 WALL = 60  # seconds that each run of the sweep has
 
 
@@ -28,22 +29,21 @@ def line(
     rate: float = 1.0,
     batch: int = 1,
 ) -> str:
-    """A run; `rate` and `batch` are of the work's own, `end` is all iterations
-    unless it says otherwise."""
+    """What starswitch-sim is told; `rate` and `batch` are times the work's own,
+    `end` is all iterations unless it says otherwise."""
     model = work.spec(work.batch * batch, work.rate * rate)
     end = end or f"--iterations {work.iterations}"
     return " ".join(
-        f"--model {model} --data {work.data} --nodes {nodes} --init hub "
+        f"run --model {model} --data {work.data} --nodes {nodes} --init hub "
         f"--step-time {STEP}s --evaluate 1h --seed {seed} {end} {options}".split()
     )
 
 
-def pooled(work: Work, nodes: int, rate: float, seed: int) -> str:
+def pooled(work: Work, nodes: int, rate: float, seed: int, end: str = "") -> str:
     """Data parallelism: the gradient of all nodes' samples at every iteration is
     that of one node which has all data and takes as many samples."""
-    return line(
-        work, 1, "--policy mean --every 100 --delay 0", seed, rate=rate, batch=nodes
-    )
+    alone = "--policy mean --every 100 --delay 0"
+    return line(work, 1, alone, seed, end=end, rate=rate, batch=nodes)
 
 
 def told_nothing(work: Work, nodes: int, rate: float, seed: int) -> str:

@@ -1,7 +1,8 @@
 """Runs arms, as many at a time as there are cores, and keeps what came out.
 
 A result is kept under the arm's command line, with the program's checksum: a
-study that was stopped goes on, and another program's results do not count."""
+study that was stopped goes on, and another program's results do not count. Of
+a run whose loss is looked at all the time the curve is kept, too."""
 
 from __future__ import annotations
 
@@ -9,13 +10,32 @@ import hashlib
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-Outcome = dict[str, Any]  # as starswitch-sim run --json prints it
+Outcome = dict[str, Any]  # the last line of what starswitch-sim --json prints
+Curve = list[tuple[float, float, float]]  # s, iterations of a node, centre's loss
+SELDOM = "--evaluate 1h"  # of runs of which only the end counts
+
+
+def curve_of(course: Path) -> Curve:
+    """What a file of --course says of the loss, once each time it was looked at."""
+    curve: Curve = []
+    for row in course.read_text().splitlines():
+        _, kind, said = [*row.split(" ", 2), "", ""][:3]
+        if kind != "status":
+            continue
+        status = json.loads(said)
+        loss, nodes = status["loss"], status["nodes"]
+        if loss is None or not nodes or (curve and loss == curve[-1][2]):
+            continue
+        iterations = sum(node["iterations"] for node in nodes) / len(nodes)
+        curve.append((float(status["elapsed"]), iterations, float(loss)))
+    return curve
 
 
 class Runner:
@@ -55,13 +75,27 @@ class Runner:
         """The centre's held-out loss at the end of an arm that has been run."""
         return float(self.known[arm]["loss"])
 
-    def _run(self, arm: str) -> Outcome:
-        began = time.monotonic()
-        command = [str(self.program), "run", "--json", *arm.split()]
+    def curve(self, arm: str) -> Curve:
+        """The losses on the way of an arm that has been run."""
+        return [(point[0], point[1], point[2]) for point in self.known[arm]["curve"]]
+
+    def _say(self, *words: str) -> str:
+        command = [str(self.program), *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):  # 1: without its goal
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
-        outcome: Outcome = json.loads(done.stdout.splitlines()[-1])
+        return done.stdout
+
+    def _run(self, arm: str) -> Outcome:
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            course = Path(folder) / "course"
+            watched = arm.startswith("run") and SELDOM not in arm
+            watch = ["--course", str(course)] if watched else []
+            said = self._say(*arm.split(), "--json", *watch)
+            outcome: Outcome = json.loads(said.splitlines()[-1])
+            if watch:
+                outcome["curve"] = curve_of(course)
         outcome["took"] = time.monotonic() - began
         return {"arm": arm, "program": self.checksum, **outcome}
 

@@ -19,8 +19,8 @@ static struct plan_star star_of(unsigned nodes, double params, double step)
                               .port = gigabit,
                               .link = infinite,
                               .chunk = 1 << 20,
-                              .k_half = PLAN_K_HALF,
-                              .noise_scale = PLAN_NOISE_SCALE};
+                              .k_half = 400,
+                              .noise_scale = 32};
 }
 
 static void exchanges_take_what_the_table_says(void)
@@ -191,7 +191,6 @@ static void phi_k_is_near_what_was_measured(void)
     struct plan_star star = star_of(8, 1, 1);
     struct plan first, plan;
     struct plan_setting setting = {.every = 10, .fragments = 1};
-
     plan_predict(&star, &setting, &first);
     for (unsigned i = 0; i < 5; i++) {
         setting.every = (unsigned)k[i];
@@ -230,14 +229,17 @@ static void what_is_hidden_costs_no_time(void)
 static void what_is_late_costs_learning_instead_of_time(void)
 {
     struct plan_star star = star_of(8, 25e6, 0.1);
-    struct plan_setting setting = {PLAN_DILOCO, false, false,      50,
-                                   5,           1,     CODEC_INT8, CODEC_INT8};
+    struct plan_setting setting = {PLAN_AUTO, false, false,      50,
+                                   5,         1,     CODEC_INT8, CODEC_INT8};
     struct plan plan;
 
     plan_predict(&star, &setting, &plan);
     CHECK_NEAR(10, plan.rate, 1e-9);
     CHECK_NEAR(plan.exchange / 0.1, plan.delay, 1e-9);
-    CHECK_NEAR(1 + PLAN_PSI * plan.delay / 50, plan.phi_d, 1e-9);
+    CHECK_NEAR(1 + PLAN_PSI * plan.delay / (50 + plan.delay), plan.phi_d, 1e-9);
+    setting.policy = PLAN_DILOCO;
+    plan_predict(&star, &setting, &plan);
+    CHECK_NEAR(1 + PLAN_PSI_WHOLE * plan.delay / 50, plan.phi_d, 1e-9);
     /* Too often for the port, which takes 17.8 iterations. */
     setting.every = 10;
     plan_predict(&star, &setting, &plan);
