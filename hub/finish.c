@@ -8,12 +8,24 @@
 
 #include "hub/state.h"
 
+/* Whether some chunks may have moved that others of their round have not. */
+static bool is_merging(const struct hub *hub)
+{
+    EACH_ROUND(hub, round)
+        if (round->state != ROUND_OPEN)
+            return true;
+    return false;
+}
+
 /* Whether somebody may still give the first parameters: before that nobody can
- * make a last offer, and all would leave with what they have learnt. */
+ * make a last offer, and all would leave with what they have learnt. Those of a
+ * tournament's round that has closed are being judged, and what nodes have
+ * learnt since departs from them. */
 static bool is_founding(struct hub *hub)
 {
-    if (centre_is_founded(hub) || tournament_goes_on(hub) ||
-        !hub->roll.tally.present)
+    if (tournament_goes_on(hub))
+        return is_merging(hub);
+    if (centre_is_founded(hub) || !hub->roll.tally.present)
         return false;
     if (!hub->run.found_until)
         hub->run.found_until = hub->now + LAST_CALL;
@@ -91,15 +103,6 @@ static bool save_wanted(const struct hub *hub)
     return centre_is_founded(hub) && hub->config.save && !hub->memory.unsaved &&
            (hub->memory.saved_version != hub->centre.version ||
             hub->memory.best);
-}
-
-/* Whether some chunks may have moved that others of their round have not. */
-static bool is_merging(const struct hub *hub)
-{
-    EACH_ROUND(hub, round)
-        if (round->state != ROUND_OPEN)
-            return true;
-    return false;
 }
 
 /* Once all chunks are of one version again: saves it. Rounds that gather are

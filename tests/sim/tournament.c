@@ -49,6 +49,8 @@ static bool tell_truth(const void *context, const float *x, size_t elements,
 /* What the hub has told, and what all nodes but the last do, NULL: climb. */
 struct heard {
     const struct model *others;
+    nanos job; /* that a job of the hub takes; 0: as by default */
+    uint64_t iterations;
     unsigned uploads, founded, declined;
     char founder[SUBJECT_BYTES], why[NOTE_BYTES];
 };
@@ -94,6 +96,9 @@ static struct lab *tournament_with(struct heard *heard,
     lab->config.hub.every = 8;
     lab->config.hub.delay = delay;
     lab->config.hub.nodes = nodes;
+    lab->config.hub.iterations = heard->iterations;
+    if (heard->job)
+        lab->config.job = heard->job;
     lab->own = heard;
     lab->after_step = listen;
     lab_open(lab, 5);
@@ -190,6 +195,23 @@ static void without_losses_who_came_first_wins_and_the_note_says_so(void)
     lab_destroy(&lab);
 }
 
+/* The run ends while the hub still judges what was learnt in 8 iterations: what
+ * the founder has learnt since is in the centre, half as far, as the other's
+ * part in the last round is missing. */
+static void what_is_learnt_while_the_hub_judges_is_in_the_centre(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {.job = SECOND / 2, .iterations = 26};
+    struct lab *lab = tournament_with(&heard, starts, 2, 2, &climbing, NULL);
+
+    CHECK(lab_run_to_end(lab));
+    CHECK_TEXT("n1", heard.founder);
+    CHECK_CONTAINS("at iteration 8", heard.why);
+    CHECK_EQUAL(2, lab_look(lab)->version);
+    CHECK(fabs(lab_value(lab, 2)) < 8 * pow(0.99, 8 + 16));
+    lab_destroy(&lab);
+}
+
 static void the_note_tells_the_loss_by_which_one_has_won(void)
 {
     static float starts[NODES][ELEMENTS];
@@ -235,6 +257,7 @@ void add_sim_tournament_tests(CU_pSuite suite)
     TEST(who_boasts_does_not_win);
     TEST(who_boasts_loses_to_who_could_not_be_tested);
     TEST(without_losses_who_came_first_wins_and_the_note_says_so);
+    TEST(what_is_learnt_while_the_hub_judges_is_in_the_centre);
     TEST(the_note_tells_the_loss_by_which_one_has_won);
     TEST(nobody_waits_for_long);
     TEST(only_the_winners_are_uploaded);
