@@ -87,14 +87,15 @@ static enum net_hindrance hindrance_of(const struct link *link,
 
 void dial(struct station *station)
 {
-    struct tcp_place place;
+    const struct tcp_place *place;
+    struct tcp_places places;
     int error, fd;
 
     if (station->dial_at == NEVER)
         try_later(station);
     if (station->held || station->dialled || station->now < station->dial_at)
         return;
-    error = tcp_look_up(&station->plan.address, station->turn++, &place);
+    error = tcp_look_up(&station->plan.address, &places);
     station->now = net_now(); /* that may have taken its time */
     if (error) {
         tell(station, error == EAI_AGAIN ? HINDRANCE_RESOLVER : HINDRANCE_NAME,
@@ -102,14 +103,15 @@ void dial(struct station *station)
         try_later(station);
         return;
     }
-    fd = tcp_connect(&place);
+    place = &places.list[station->turn++ % places.count];
+    fd = tcp_connect(place);
     if (fd < 0) {
         tell(station, hindrance_of_error(errno), errno);
         try_later(station);
         return;
     }
     station->dialled = station_add(station, fd, LINK_CONNECTING);
-    station->dialled->origin = origin_from(&place.address);
+    station->dialled->origin = origin_from(&place->address);
     station_watch(station->dialled);
 }
 

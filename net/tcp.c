@@ -51,27 +51,34 @@ static int resolve(const struct address *address, struct addrinfo **out)
     return getaddrinfo(address->place, port, &hints, out);
 }
 
-int tcp_look_up(const struct address *address, unsigned turn,
-                struct tcp_place *out)
+int tcp_look_up(const struct address *address, struct tcp_places *out)
 {
     static const int families[] = {AF_INET, AF_INET6};
     struct addrinfo *all;
-    unsigned count = 0;
     int error = resolve(address, &all);
 
+    out->count = 0;
     if (error)
         return error;
-    for (struct addrinfo *each = all; each; each = each->ai_next)
-        count++;
-    turn %= count ? count : 1;
     for (unsigned i = 0; i < 2; i++)
         for (struct addrinfo *each = all; each; each = each->ai_next)
-            if (each->ai_family == families[i] && turn-- == 0) {
-                memcpy(&out->address, each->ai_addr, each->ai_addrlen);
-                out->size = each->ai_addrlen;
+            if (each->ai_family == families[i] &&
+                out->count < TCP_PLACES_MOST) {
+                struct tcp_place *place = &out->list[out->count++];
+
+                memcpy(&place->address, each->ai_addr, each->ai_addrlen);
+                place->size = each->ai_addrlen;
             }
     freeaddrinfo(all);
-    return count ? 0 : EAI_NONAME;
+    return out->count ? 0 : EAI_NONAME;
+}
+
+void tcp_print_place(const struct tcp_place *place,
+                     char text[ENDPOINT_HOST_BYTES])
+{
+    if (getnameinfo((const struct sockaddr *)&place->address, place->size, text,
+                    ENDPOINT_HOST_BYTES, NULL, 0, NI_NUMERICHOST) != 0)
+        text[0] = '\0';
 }
 
 static enum status listen_failed(const struct address *address, struct why *why)
@@ -97,18 +104,19 @@ static enum status listen_failed(const struct address *address, struct why *why)
 
 enum status tcp_listen(const struct address *address, int *out, struct why *why)
 {
-    struct tcp_place place = {.size = 0};
-    int fd, error = tcp_look_up(address, 0, &place);
+    struct tcp_places places;
+    const struct tcp_place *place = places.list;
+    int fd, error = tcp_look_up(address, &places);
 
     if (error)
         return because(why, STATUS_UNAVAILABLE, "cannot listen on %.100s: %s",
                        address->host, gai_strerror(error));
-    fd = new_socket(place.address.ss_family);
+    fd = new_socket(place->address.ss_family);
     if (fd < 0)
         return because(why, STATUS_UNAVAILABLE,
                        "the system gives no socket: %s", strerror(errno));
     set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (bind(fd, (struct sockaddr *)&place.address, place.size) != 0 ||
+    if (bind(fd, (const struct sockaddr *)&place->address, place->size) != 0 ||
         listen(fd, BACKLOG) != 0) {
         enum status status = listen_failed(address, why);
 

@@ -18,15 +18,24 @@ struct tcp_place {
     socklen_t size;
 };
 
+enum { TCP_PLACES_MOST = 16 };
+
+struct tcp_places {
+    struct tcp_place list[TCP_PLACES_MOST];
+    unsigned count;
+};
+
 /* A descriptor that listens. UNAVAILABLE, with a sentence. */
 enum status tcp_listen(const struct address *address, int *fd,
                        struct why *why) MUST_CHECK;
 /* The next connection, or -1 with errno. */
 int tcp_accept(int listener, struct origin *from);
-/* Looks a name up, which may take as long as the resolver does; of several
- * addresses the one after `turn` others, IPv4 first. 0, or its error. */
-int tcp_look_up(const struct address *address, unsigned turn,
-                struct tcp_place *out);
+/* Looks a name up, which may take as long as the resolver does: at least one
+ * place, IPv4 first, and 0; or its error. */
+int tcp_look_up(const struct address *address, struct tcp_places *out);
+/* Its address as a number, without the port. */
+void tcp_print_place(const struct tcp_place *place,
+                     char text[ENDPOINT_HOST_BYTES]);
 /* A descriptor that connects, or -1 with errno. */
 int tcp_connect(const struct tcp_place *place);
 /* How connecting went: 0 or an errno. A socket that has met itself, as may

@@ -176,6 +176,14 @@ static bool is_sniffed(enum net_hindrance hindrance)
            hindrance == HINDRANCE_HUNG_UP;
 }
 
+static void sniff_there(const struct endpoint *hub, struct doctor_facts *facts)
+{
+    struct endpoint at = *hub;
+
+    (void)snprintf(at.host, sizeof at.host, "%s", facts->place);
+    sniff(&at, facts->looks_like);
+}
+
 static int complain(enum status status, const struct why *why)
 {
     (void)fprintf(stderr, "starswitch-node: %s\n", why->text);
@@ -198,7 +206,7 @@ int doctor_run(const struct options *options)
     link_test(hub, &keys, &facts);
     explicit_bzero(&keys, sizeof keys);
     if (is_sniffed(facts.trouble.hindrance))
-        sniff(hub, facts.looks_like);
+        sniff_there(hub, &facts);
     this_pc(options->save_file, &facts);
     status = find_model(options, &facts, &why);
     if (status != STATUS_OK)

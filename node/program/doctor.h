@@ -56,8 +56,10 @@ struct doctor_facts {
     char host[ENDPOINT_HOST_BYTES];
     unsigned port;
     /* The link; what follows `answered` is known if that is true. */
-    struct net_trouble trouble; /* NONE: hands were shaken */
-    char looks_like[80];        /* of what is no hub; or "" */
+    struct net_trouble trouble;      /* NONE: hands were shaken */
+    unsigned places;                 /* addresses that its name has, */
+    char place[ENDPOINT_HOST_BYTES]; /* and that which was taken; or "" */
+    char looks_like[80];             /* of what is no hub; or "" */
     enum doctor_key key;
     bool reached;       /* hands were shaken */
     char farewell[160]; /* what the hub said instead of an answer */

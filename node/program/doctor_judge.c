@@ -92,6 +92,25 @@ static void say_trouble(struct finding *finding,
     net_trouble_print(trouble, false, finding->text, sizeof finding->text);
 }
 
+static void FORMAT(2, 3) add(struct finding *finding, const char *format, ...)
+{
+    size_t length = strlen(finding->text);
+    va_list list;
+
+    va_start(list, format);
+    (void)vsnprintf(finding->text + length, sizeof finding->text - length,
+                    format, list);
+    va_end(list);
+}
+
+static void say_place(struct finding *finding, const struct doctor_facts *facts)
+{
+    say(finding, "a hub listens at %.100s:%u", facts->host, facts->port);
+    if (facts->places > 1)
+        add(finding, "; of its %u addresses %.60s answers", facts->places,
+            facts->place);
+}
+
 static void judge_way(const struct doctor_facts *facts,
                       struct doctor_report *report)
 {
@@ -113,15 +132,13 @@ static void judge_way(const struct doctor_facts *facts,
         fails(finding, STATUS_CONFIG);
         say(finding, "%.160s", facts->farewell);
     } else if (there)
-        say(finding, "a hub listens at %.100s:%u", facts->host, facts->port);
+        say_place(finding, facts);
     else
         say_trouble(finding, &facts->trouble);
-    if (!there && facts->looks_like[0]) {
-        size_t length = strlen(finding->text);
-
-        (void)snprintf(finding->text + length, sizeof finding->text - length,
-                       "; it looks like %s", facts->looks_like);
-    }
+    if (!there && facts->places > 1)
+        add(finding, "; so it is at none of its %u addresses", facts->places);
+    if (!there && facts->looks_like[0])
+        add(finding, "; it looks like %s", facts->looks_like);
 }
 
 static void judge_key(const struct doctor_facts *facts,
@@ -393,12 +410,11 @@ static void add_calm(struct finding *finding, const struct doctor_facts *facts)
 {
     unsigned long long lost = facts->calm_resent + facts->calm_hub_resent,
                        all = facts->calm_sent + facts->calm_hub_sent;
-    size_t length = strlen(finding->text);
 
-    (void)snprintf(finding->text + length, sizeof finding->text - length,
-                   "; below the link's rate %llu of %llu: a queue on the way "
-                   "is short, the cable is well",
-                   lost, all);
+    add(finding,
+        "; below the link's rate %llu of %llu: a queue on the way is short, "
+        "the cable is well",
+        lost, all);
 }
 
 static void say_losses(struct finding *finding,

@@ -1,6 +1,7 @@
 #include "node/program/link_test.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "core/prng.h"
 #include "core/quote.h"
 #include "net/station.h"
+#include "net/tcp.h"
 #include "net/trouble.h"
 #include "node/program/link_rate.h"
 
@@ -20,6 +22,7 @@ enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
 #define LEAST_BYTES ((uint64_t)64 << 10)
 #define MOST_BYTES ((uint64_t)8 << 20)
 #define PATIENCE (8 * SECOND)           /* for hands to be shaken */
+#define PLACES_TIME (20 * SECOND)       /* then no other address is tried */
 #define ANSWER_TIME (2 * SECOND)        /* for a short message */
 #define STALL_TIME (3 * SECOND)         /* without a byte that arrives */
 #define FILL_TIME (10 * SECOND)         /* for one ticket: it is over then */
@@ -182,6 +185,38 @@ static void connect_line(struct test *test, enum channel channel,
 
         trouble_add(&line->trouble, &notice,
                     channel == CHANNEL_BULK ? &second : &test->address);
+    }
+}
+
+static bool get_further(const struct net_trouble *one,
+                        const struct net_trouble *other)
+{
+    return one->hindrance > HINDRANCE_TIMED_OUT &&
+           one->hindrance > other->hindrance;
+}
+
+/* The name has these; the first that a hub answers at is taken, or else what
+ * is said is of the one that was best got on with. */
+static void connect_control(struct test *test, const struct tcp_places *places,
+                            struct doctor_facts *facts)
+{
+    nanos until = net_now() + PLACES_TIME;
+
+    facts->places = places->count;
+    for (unsigned i = 0; i < places->count && net_now() < until; i++) {
+        station_close(&test->control.station);
+        test->control = (struct line){.station = NULL};
+        tcp_print_place(&places->list[i], test->address.place);
+        connect_line(test, CHANNEL_CONTROL, &test->control);
+        facts->reached = test->control.number != 0;
+        if (i == 0 || facts->reached ||
+            get_further(&test->control.trouble, &facts->trouble)) {
+            facts->trouble = test->control.trouble;
+            (void)snprintf(facts->place, sizeof facts->place, "%s",
+                           test->address.place);
+        }
+        if (facts->reached)
+            return;
     }
 }
 
@@ -523,7 +558,8 @@ static void measure_calmly(struct test *test, struct doctor_facts *facts)
 /* ---- all of it ---- */
 
 static bool open_test(struct test *test, const struct endpoint *hub,
-                      const struct net_keys *keys, struct doctor_facts *facts)
+                      const struct net_keys *keys, struct tcp_places *places,
+                      struct doctor_facts *facts)
 {
     struct notice unknown = {.hindrance = HINDRANCE_NAME};
     struct why why;
@@ -540,6 +576,13 @@ static bool open_test(struct test *test, const struct endpoint *hub,
     trouble_look_up(&facts->trouble, &test->address);
     if (facts->trouble.hindrance != HINDRANCE_NONE)
         return false;
+    unknown.error = tcp_look_up(&test->address, places);
+    if (unknown.error == EAI_AGAIN)
+        unknown.hindrance = HINDRANCE_RESOLVER;
+    if (unknown.error) {
+        trouble_add(&facts->trouble, &unknown, &test->address);
+        return false;
+    }
     test->pool = pool_new();
     return bell_init(&test->bell, &why) == STATUS_OK;
 }
@@ -576,11 +619,10 @@ void link_test(const struct endpoint *hub, const struct net_keys *keys,
                struct doctor_facts *facts)
 {
     struct test *test = need_memory(1, sizeof *test);
+    struct tcp_places places;
 
-    if (open_test(test, hub, keys, facts)) {
-        connect_line(test, CHANNEL_CONTROL, &test->control);
-        facts->trouble = test->control.trouble;
-        facts->reached = test->control.number != 0;
+    if (open_test(test, hub, keys, &places, facts)) {
+        connect_control(test, &places, facts);
         if (facts->reached)
             take_trips(test, facts);
         if (facts->answered)

@@ -89,6 +89,42 @@ doctor halved 69
 finds halved bad "second port" "$hub_address:7542 does not answer"
 $at_hub iptables -w -D INPUT -p tcp --dport 7542 -j DROP
 
+# A name with two addresses: nothing listens at the first, or at both.
+$at_hub ip address add 10.99.0.3/24 dev switch
+$at_hub ip address add fd99::1/64 dev switch nodad
+ip -n "star-$$-node" address add fd99::2/64 dev link0 nodad
+printf '10.99.0.3 two\n%s two\n10.99.0.3 six\nfd99::1 six\n' \
+    "$hub_address" >"$here/hosts"
+cat >"$here/named" <<'END'
+mount --bind "$1" /etc/hosts
+shift
+exec "$@"
+END
+inside=$at_hub
+port=7661
+start h6 "$bin/starswitch-hub" --listen "[fd99::1]:$port" --insecure \
+    --directory "$here/h6.run"
+listens6() { $at_hub grep -q ":$(printf %04X "$1") " /proc/net/tcp6; }
+until_ 20 "the hub on IPv6 listens" listens6 $((port + 1))
+inside="$at_node sh $here/named $here/hosts"
+hub_address=six
+doctor six 0
+finds six ok port "at six:7661; of its 2 addresses fd99::1 answers"
+finds six ok "second port" "port 7662 for data is there"
+hub_address=two
+port=7541
+doctor two 0
+finds two ok port "of its 2 addresses 10.99.0.1 answers"
+finds two ok "second port" "port 7542 for data is there"
+port=7601
+doctor neither 69
+finds neither bad port "nothing listens on that port; so it is at none of its 2"
+hub_address=$hub
+inside=$at_node
+port=7541
+send TERM h6
+ends h6 0 30
+
 # ---- who is no hub ----
 
 cat >"$service" <<'END'

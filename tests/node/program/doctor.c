@@ -123,6 +123,18 @@ static void what_is_no_hub_is_called_by_its_name(void)
     finds(&facts, CHECK_PORT, DOCTOR_BAD, "; it looks like an SSH server");
 }
 
+static void of_several_addresses_it_says_which_answers(void)
+{
+    struct doctor_facts facts = healthy();
+
+    facts.places = 2;
+    (void)snprintf(facts.place, sizeof facts.place, "10.77.0.1");
+    finds(&facts, CHECK_PORT, DOCTOR_OK, "its 2 addresses 10.77.0.1 answers");
+    facts = hindered(HINDRANCE_REFUSED);
+    facts.places = 2;
+    finds(&facts, CHECK_PORT, DOCTOR_BAD, "it is at none of its 2 addresses");
+}
+
 static void each_thing_that_is_wrong_is_found_alone(void)
 {
     struct doctor_facts facts = healthy();
@@ -307,6 +319,7 @@ void add_node_program_doctor_tests(CU_pSuite suite)
     TEST(of_a_healthy_link_all_is_ok);
     TEST(each_hindrance_is_one_bad_finding);
     TEST(what_is_no_hub_is_called_by_its_name);
+    TEST(of_several_addresses_it_says_which_answers);
     TEST(each_thing_that_is_wrong_is_found_alone);
     TEST(a_single_gap_is_no_warning);
     TEST(what_a_full_queue_lost_no_cable_has);
