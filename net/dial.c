@@ -104,7 +104,7 @@ void dial(struct station *station)
         return;
     }
     place = &places.list[station->turn++ % places.count];
-    fd = tcp_connect(place);
+    fd = tcp_connect(place, station->plan.segment);
     if (fd < 0) {
         tell(station, hindrance_of_error(errno), errno);
         try_later(station);

@@ -23,6 +23,8 @@ struct channel_plan {
     unsigned send_limit;         /* messages that may wait for a peer */
     const struct net_keys *keys; /* borrowed; or NULL */
     bool held;                   /* it does not connect before it is told to */
+    unsigned segment; /* of TCP, the longest both ways, where it connects; 0: as
+                         the system has it */
 };
 
 /* Bytes that a payload on bulk may have where chunks have so many; 0: it is not

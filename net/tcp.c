@@ -141,13 +141,15 @@ int tcp_accept(int listener, struct origin *from)
     return fd;
 }
 
-int tcp_connect(const struct tcp_place *place)
+int tcp_connect(const struct tcp_place *place, unsigned segment)
 {
     int fd = new_socket(place->address.ss_family);
 
     if (fd < 0)
         return -1;
     tune(fd);
+    if (segment)
+        set(fd, IPPROTO_TCP, TCP_MAXSEG, (int)segment);
     if (connect(fd, (const struct sockaddr *)&place->address, place->size) ==
             0 ||
         errno == EINPROGRESS)

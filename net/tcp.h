@@ -36,8 +36,9 @@ int tcp_look_up(const struct address *address, struct tcp_places *out);
 /* Its address as a number, without the port. */
 void tcp_print_place(const struct tcp_place *place,
                      char text[ENDPOINT_HOST_BYTES]);
-/* A descriptor that connects, or -1 with errno. */
-int tcp_connect(const struct tcp_place *place);
+/* A descriptor that connects, or -1 with errno. Segments are at most so long,
+ * both ways; 0: as the system has it. */
+int tcp_connect(const struct tcp_place *place, unsigned segment);
 /* How connecting went: 0 or an errno. A socket that has met itself, as may
  * happen where nobody listens, has not connected. */
 int tcp_outcome(int fd);

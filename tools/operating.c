@@ -127,7 +127,9 @@ static void print_page(void)
                   "some, up to 4 MiB each way go at half of the rate, with few "
                   "packets on their way: what is lost then, too, is lost by a "
                   "cable or by wireless, what is not by a queue that was "
-                  "full, as a shaper's.");
+                  "full, as a shaper's. "
+                  "Where long messages vanish it finds out, in up to 15 s, how "
+                  "long the longest packet is that goes there and back.");
     printf("## What a node said last\n\n");
     print_wrapped("`starswitch-hub logs NODE`, on the hub's PC, prints the "
                   "last 20 lines of a node's log, `-n LINES` others, and `-f` "

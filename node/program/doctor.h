@@ -74,9 +74,10 @@ struct doctor_facts {
     double up, down; /* bytes a second */
     bool up_at_least,
         down_at_least;             /* that, or more: it took too little time */
-    bool stalled_up, stalled_down; /* short messages pass, long ones do not */
-    bool budget_spent;             /* the hub gave no bytes to measure with */
-    struct tcp_facts tcp;          /* of the bulk connection, or control's */
+    bool stalled_up, stalled_down; /* short messages pass, long ones do not: */
+    unsigned longest;  /* packet that does, in bytes; 0: not even one of 576 */
+    bool budget_spent; /* the hub gave no bytes to measure with */
+    struct tcp_facts tcp; /* of the bulk connection, or control's */
     /* This PC. */
     /* Packets with data that the hub has sent over it, and again. */
     uint64_t hub_sent, hub_resent;

@@ -357,24 +357,33 @@ static void judge_nothing(const struct doctor_facts *facts,
     not_measured(report, CHECK_LOSS, STATUS_AGAIN, same, advice);
 }
 
+static void judge_hole(const struct doctor_facts *facts,
+                       struct doctor_report *report)
+{
+    struct finding *finding =
+        find(report, facts->stalled_up ? CHECK_UP : CHECK_DOWN, DOCTOR_BAD,
+             "a link between lets only packets of less than 576 bytes through "
+             "and does not say so: look for a firewall, or a VPN's MTU");
+
+    fails(finding, STATUS_UNAVAILABLE);
+    say(finding, "short messages %s the hub, long ones do not",
+        facts->stalled_up ? "reach" : "come from");
+    if (!facts->longest)
+        return;
+    add(finding, ": packets of up to %u bytes go through", facts->longest);
+    (void)snprintf(finding->advice, sizeof finding->advice,
+                   "a link between lets no longer ones through and does not "
+                   "say so: ip link set dev CARD mtu %u on both PCs",
+                   facts->longest);
+}
+
 static void judge_no_rate(const struct doctor_facts *facts,
                           struct doctor_report *report)
 {
-    struct finding *finding;
-
-    if (facts->stalled_up || facts->stalled_down) {
-        finding =
-            find(report, facts->stalled_up ? CHECK_UP : CHECK_DOWN, DOCTOR_BAD,
-                 "a link between lets only small packets through and does not "
-                 "say so: ip link set dev CARD mtu 1400 on both PCs");
-        fails(finding, STATUS_UNAVAILABLE);
-        say(finding, facts->stalled_up
-                         ? "short messages reach the hub, long ones do not"
-                         : "short messages come from the hub, long ones do "
-                           "not");
-    } else if (facts->second_there && !(facts->up > 0)) {
+    if (facts->stalled_up || facts->stalled_down)
+        judge_hole(facts, report);
+    else if (facts->second_there && !(facts->up > 0))
         judge_nothing(facts, report);
-    }
 }
 
 static bool is_noted(uint64_t count, uint64_t all, uint64_t least, double share)

@@ -25,6 +25,8 @@ enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
 #define PLACES_TIME (20 * SECOND)       /* then no other address is tried */
 #define ANSWER_TIME (2 * SECOND)        /* for a short message */
 #define STALL_TIME (3 * SECOND)         /* without a byte that arrives */
+#define TRY_TIME SECOND                 /* the same of a single packet */
+#define HOLE_TIME (15 * SECOND)         /* no packet is tried later */
 #define FILL_TIME (10 * SECOND)         /* for one ticket: it is over then */
 #define STEADY_TIME (500 * MILLISECOND) /* that is measured, one way */
 #define SAMPLE_EVERY MILLISECOND
@@ -41,6 +43,9 @@ enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
 /* So many segments tell about losses of one in a thousand. Less than
  * PACKET_MOST bytes are no long packet. */
 enum { SEGMENTS_WANTED = 3000, PACKET_MOST = 4096 };
+/* A segment of the shortest packet, headers of IPv4 and TCP, and what fills a
+ * segment beside a payload, at least: time stamps and heads of frames. */
+enum { SEGMENT_LEAST = 536, HEADERS = 40, BESIDE_PAYLOAD = 26 };
 
 struct line {
     struct station *station;
@@ -66,7 +71,9 @@ struct test {
     uint64_t hub_sent, hub_resent; /* packets, as the hub says */
     struct link_sample up[SAMPLES_MOST], down[SAMPLES_MOST];
     size_t samples;
-    nanos moved_at; /* bytes arrived, somewhere */
+    nanos moved_at;   /* bytes arrived, somewhere */
+    nanos stall;      /* so long none may */
+    unsigned segment; /* of connections that are made; 0: as usual */
 };
 
 /* ---- what comes ---- */
@@ -166,6 +173,7 @@ static void open_line(struct test *test, enum channel channel,
                      test->config.keys.on ? &test->config.keys : NULL);
 
     plan.held = false;
+    plan.segment = test->segment;
     (void)!station_open(&plan, test->pool, NULL, &test->bell, &line->station,
                         NULL);
 }
@@ -218,6 +226,17 @@ static void connect_control(struct test *test, const struct tcp_places *places,
         if (facts->reached)
             return;
     }
+}
+
+/* Another connection for data; what the last one has not got out is lost. */
+static bool connect_again(struct test *test)
+{
+    if (test->bulk.number)
+        station_cut(test->bulk.station, test->bulk.number, false);
+    station_close(&test->bulk.station);
+    test->bulk = (struct line){.station = NULL};
+    connect_line(test, CHANNEL_BULK, &test->bulk);
+    return test->bulk.number != 0;
 }
 
 static void send_msg(struct line *line, const struct msg *msg,
@@ -403,7 +422,7 @@ static bool fill(struct test *test, uint64_t bytes)
     test->moved_at = net_now();
     send_filling(test, bytes);
     while (test->came < bytes + 1 && !test->bulk.gone && net_now() < until &&
-           net_now() < test->moved_at + STALL_TIME)
+           net_now() < test->moved_at + test->stall)
         sample(test, until);
     read_tcp(test, &test->bulk);
     return test->came == bytes + 1;
@@ -537,12 +556,7 @@ static void measure_calmly(struct test *test, struct doctor_facts *facts)
              hub_sent, hub_resent;
     struct tcp_facts before;
 
-    station_close(&test->bulk.station);
-    test->bulk = (struct line){.station = NULL};
-    connect_line(test, CHANNEL_BULK, &test->bulk);
-    if (!test->bulk.number)
-        return;
-    if (!send_calmly(test, facts, CALM_FIRST))
+    if (!connect_again(test) || !send_calmly(test, facts, CALM_FIRST))
         return;
     before = test->tcp;
     hub_sent = test->hub_sent;
@@ -553,6 +567,42 @@ static void measure_calmly(struct test *test, struct doctor_facts *facts)
     facts->calm_resent = test->tcp.resent - before.resent;
     facts->calm_hub_sent = test->hub_sent - hub_sent;
     facts->calm_hub_resent = test->hub_resent - hub_resent;
+}
+
+/* ---- a hole for long packets ---- */
+
+/* Whether a packet goes there and back that such a segment fills. */
+static bool gets_through(struct test *test, unsigned segment)
+{
+    uint64_t bytes = segment - BESIDE_PAYLOAD;
+
+    test->segment = segment;
+    return connect_again(test) && get_ticket(test, bytes) &&
+           test->probed.bytes == bytes && fill(test, bytes);
+}
+
+/* Where none of the usual length does: the longest that does. A connection on
+ * which one got lost is done with, so each try has its own. */
+static void measure_hole(struct test *test, struct doctor_facts *facts)
+{
+    nanos until = net_now() + HOLE_TIME;
+    unsigned low = SEGMENT_LEAST - 1, high = test->tcp.packet - HEADERS,
+             segment = SEGMENT_LEAST;
+    const struct tcp_facts before = test->tcp;
+
+    test->stall = TRY_TIME + 4 * facts->trip_usual;
+    while (before.known && low + 1 < high && net_now() < until) {
+        if (gets_through(test, segment)) {
+            low = segment;
+            facts->longest = test->tcp.packet;
+        } else {
+            high = segment;
+        }
+        if (!test->bulk.number || !test->answered)
+            break;
+        segment = (low + high) / 2;
+    }
+    test->tcp = before;
 }
 
 /* ---- all of it ---- */
@@ -568,6 +618,7 @@ static bool open_test(struct test *test, const struct endpoint *hub,
                    hub->host);
     test->address.port = hub->port;
     test->config.keys = *keys;
+    test->stall = STALL_TIME;
     if (address_to_reach(hub->host, hub->port, &test->address, &why) !=
         STATUS_OK) {
         trouble_add(&facts->trouble, &unknown, &test->address);
@@ -608,6 +659,8 @@ static void test_bulk(struct test *test, struct doctor_facts *facts)
     test->filling = make_filling(test->pool);
     if (facts->second_there && facts->key != DOCTOR_ENROLMENT && test->filling)
         measure_rates(test, facts);
+    if (facts->stalled_up || facts->stalled_down)
+        measure_hole(test, facts);
     if (facts->second_there && test->tcp.sent == 0)
         read_tcp(test, &test->bulk);
     facts->tcp = test->tcp;

@@ -269,11 +269,17 @@ static void who_may_only_enrol_is_told_to_do_so(void)
 static void long_messages_that_vanish_are_no_slow_link(void)
 {
     struct doctor_facts facts = healthy();
+    struct doctor_report report;
 
     facts.up = facts.down = 0;
     facts.stalled_up = true;
     finds(&facts, CHECK_UP, DOCTOR_BAD,
           "short messages reach the hub, long ones do not");
+    facts.longest = 1299;
+    finds(&facts, CHECK_UP, DOCTOR_BAD,
+          "long ones do not: packets of up to 1299 bytes go through");
+    report = judge(&facts);
+    CHECK_CONTAINS("dev CARD mtu 1299 on both", of(&report, CHECK_UP)->advice);
     facts = healthy();
     facts.down = 0;
     facts.stalled_down = true;
