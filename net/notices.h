@@ -48,7 +48,7 @@ struct notice {
     int error;                    /* the system's, or the resolver's, or 0 */
     struct msg msg;
     struct blob *payload;   /* a reference, or NULL */
-    struct tcp_facts facts; /* MEASURED */
+    struct tcp_facts facts; /* MEASURED; GONE, where we have connected */
 };
 
 struct notices {

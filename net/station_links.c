@@ -222,6 +222,8 @@ void station_gone(struct link *link, const char *offence)
         notice->key = link->key;
         notice->words = offence;
         notice->scores = offence != NULL;
+        if (!link->station->plan.binds)
+            tcp_facts_read(link->fd, &notice->facts);
         station_tell(link, notice);
     }
     link->announced = false;

@@ -75,8 +75,12 @@ struct doctor_facts {
     bool up_at_least,
         down_at_least;             /* that, or more: it took too little time */
     bool stalled_up, stalled_down; /* short messages pass, long ones do not: */
-    unsigned longest;  /* packet that does, in bytes; 0: not even one of 576 */
-    bool budget_spent; /* the hub gave no bytes to measure with */
+    unsigned longest; /* packet that does, in bytes; 0: not even one of 576 */
+    /* The connection for data ended, or fell silent, in the middle, with so
+     * many bytes behind it, and the hub takes another one. */
+    bool cut, cut_silently;
+    uint64_t cut_after;
+    bool budget_spent;    /* the hub gave no bytes to measure with */
     struct tcp_facts tcp; /* of the bulk connection, or control's */
     /* This PC. */
     /* Packets with data that the hub has sent over it, and again. */

@@ -53,6 +53,14 @@ static void fails(struct finding *finding, enum status status)
     finding->status = status;
 }
 
+static void print_bytes(double bytes, char *out, size_t size)
+{
+    struct text text;
+
+    text_init(&text, out, size);
+    text_add_bytes(&text, bytes);
+}
+
 /* ---- the way to the hub ---- */
 
 static bool is_of_name(enum net_hindrance hindrance)
@@ -198,6 +206,23 @@ static void judge_protocol(const struct doctor_facts *facts,
     (void)snprintf(finding->advice, sizeof finding->advice, "%s", advice);
 }
 
+static void say_cut(struct finding *finding, const struct doctor_facts *facts)
+{
+    char carried[32];
+
+    fails(finding, STATUS_UNAVAILABLE);
+    print_bytes((double)facts->cut_after, carried, sizeof carried);
+    say(finding,
+        "a connection to port %u for data %s after %s, while the hub takes "
+        "another one",
+        facts->port + 1, facts->cut_silently ? "fell silent" : "was cut",
+        carried);
+    (void)snprintf(finding->advice, sizeof finding->advice,
+                   "a firewall or NAT between cuts long connections: it is to "
+                   "leave those to ports %u and %u alone",
+                   facts->port, facts->port + 1);
+}
+
 static void judge_second(const struct doctor_facts *facts,
                          struct doctor_report *report)
 {
@@ -206,6 +231,10 @@ static void judge_second(const struct doctor_facts *facts,
     if (facts->second.hindrance == HINDRANCE_NONE && !facts->second_there)
         return;
     finding = find(report, CHECK_SECOND, DOCTOR_OK, "");
+    if (facts->cut) {
+        say_cut(finding, facts);
+        return;
+    }
     if (facts->second_there) {
         say(finding, "port %u for data is there", facts->port + 1);
         return;
@@ -349,6 +378,9 @@ static void judge_nothing(const struct doctor_facts *facts,
         words = "the hub gives bytes to measure with only to who has enrolled";
         advice = "start starswitch-node with this key file once, and then ask "
                  "again";
+    } else if (facts->cut) {
+        words = "the connection did not last";
+        advice = "see second port";
     } else if (facts->budget_spent) {
         words = "others have tested their links, and the hub bounds that";
     }
@@ -539,14 +571,6 @@ static void judge_cores(const struct doctor_facts *facts,
     (void)snprintf(finding->advice, sizeof finding->advice,
                    "other programs run here, and the node shares with them: "
                    "top shows which");
-}
-
-static void print_bytes(double bytes, char *out, size_t size)
-{
-    struct text text;
-
-    text_init(&text, out, size);
-    text_add_bytes(&text, bytes);
 }
 
 static void judge_memory(const struct doctor_facts *facts,

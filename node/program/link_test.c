@@ -1,8 +1,6 @@
 #include "node/program/link_test.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +8,14 @@
 
 #include "core/need.h"
 #include "core/prng.h"
-#include "core/quote.h"
-#include "net/station.h"
-#include "net/tcp.h"
 #include "net/trouble.h"
-#include "node/program/link_rate.h"
+#include "node/program/link_lines.h"
 
-enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6, SAMPLES_MOST = 16384 };
+enum { PIECE = 64 * 1024, TRIPS = 11, TICKETS_MOST = 6 };
 
 #define FIRST_BYTES ((uint64_t)256 << 10)
 #define LEAST_BYTES ((uint64_t)64 << 10)
 #define MOST_BYTES ((uint64_t)8 << 20)
-#define PATIENCE (8 * SECOND)           /* for hands to be shaken */
-#define PLACES_TIME (20 * SECOND)       /* then no other address is tried */
 #define ANSWER_TIME (2 * SECOND)        /* for a short message */
 #define STALL_TIME (3 * SECOND)         /* without a byte that arrives */
 #define TRY_TIME SECOND                 /* the same of a single packet */
@@ -47,207 +40,6 @@ enum { SEGMENTS_WANTED = 3000, PACKET_MOST = 4096 };
  * segment beside a payload, at least: time stamps and heads of frames. */
 enum { SEGMENT_LEAST = 536, HEADERS = 40, BESIDE_PAYLOAD = 26 };
 
-struct line {
-    struct station *station;
-    uint64_t number; /* of the connection; 0: not there */
-    struct net_trouble trouble;
-    bool gone;
-};
-
-struct test {
-    struct net_config config;
-    struct address address;
-    struct pool *pool;
-    struct bell bell;
-    struct line control, bulk;
-    struct msg_probed probed;
-    bool answered, nonsense;
-    char farewell[160];
-    struct tcp_facts tcp;
-    bool measured;
-    struct blob *filling;
-    /* The filling under way. */
-    uint64_t ticket, came;
-    uint64_t hub_sent, hub_resent; /* packets, as the hub says */
-    struct link_sample up[SAMPLES_MOST], down[SAMPLES_MOST];
-    size_t samples;
-    nanos moved_at;   /* bytes arrived, somewhere */
-    nanos stall;      /* so long none may */
-    unsigned segment; /* of connections that are made; 0: as usual */
-};
-
-/* ---- what comes ---- */
-
-static void hear_probed(struct test *test, const struct msg_probed *probed)
-{
-    test->probed = *probed;
-    test->answered = true;
-}
-
-static void hear_filled(struct test *test, const struct notice *notice)
-{
-    if (notice->msg.filled.ticket != test->ticket)
-        return;
-    test->came += notice->payload->size;
-    test->hub_sent = (uint64_t)notice->msg.filled.sent;
-    test->hub_resent = (uint64_t)notice->msg.filled.resent;
-}
-
-static void hear_facts(struct test *test, const struct tcp_facts *facts)
-{
-    const struct tcp_facts *before = &test->tcp;
-    size_t at = test->samples;
-
-    if (facts->acked != before->acked || facts->came != before->came)
-        test->moved_at = net_now();
-    test->tcp = *facts;
-    test->measured = true;
-    if (at == SAMPLES_MOST)
-        return;
-    test->up[at] = (struct link_sample){facts->at, facts->acked};
-    test->down[at] = (struct link_sample){facts->at, facts->came};
-    test->samples++;
-}
-
-static void hear_message(struct test *test, const struct notice *notice)
-{
-    struct text text;
-
-    if (notice->msg.kind == MSG_PROBED) {
-        hear_probed(test, &notice->msg.probed);
-    } else if (notice->msg.kind == MSG_FILLED) {
-        hear_filled(test, notice);
-    } else if (notice->msg.kind == MSG_BYE) {
-        text_init(&text, test->farewell, sizeof test->farewell);
-        (void)quote_plain(&text, notice->msg.bye.text,
-                          sizeof test->farewell - 1);
-    }
-}
-
-static void hear(struct test *test, struct line *line, struct address *address)
-{
-    struct notice *notice;
-
-    while (line->station && (notice = station_pop(line->station)) != NULL) {
-        if (notice->kind == NOTICE_READY)
-            line->number = notice->number;
-        else if (notice->kind == NOTICE_FAILED)
-            trouble_add(&line->trouble, notice, address);
-        else if (notice->kind == NOTICE_GONE)
-            line->gone = true;
-        else if (notice->kind == NOTICE_NONSENSE)
-            test->nonsense = true;
-        else if (notice->kind == NOTICE_MESSAGE)
-            hear_message(test, notice);
-        else if (notice->kind == NOTICE_MEASURED) {
-            hear_facts(test, &notice->facts);
-        }
-        notice_destroy(&notice);
-    }
-}
-
-/* Hears what there is, and waits for more until then at most; false when that
- * time has come. */
-static bool go_on(struct test *test, nanos until)
-{
-    struct address second = address_behind(&test->address);
-    struct pollfd poll_for = {.fd = test->bell.fd, .events = POLLIN};
-    nanos left = until - net_now();
-
-    if (left <= 0)
-        return false;
-    (void)poll(&poll_for, 1, (int)(left / MILLISECOND) + 1);
-    bell_hush(&test->bell);
-    hear(test, &test->control, &test->address);
-    hear(test, &test->bulk, &second);
-    return true;
-}
-
-/* ---- connecting ---- */
-
-static void open_line(struct test *test, enum channel channel,
-                      struct line *line)
-{
-    struct channel_plan plan =
-        channel_plan(&test->config, channel, false, &test->address,
-                     test->config.keys.on ? &test->config.keys : NULL);
-
-    plan.held = false;
-    plan.segment = test->segment;
-    (void)!station_open(&plan, test->pool, NULL, &test->bell, &line->station,
-                        NULL);
-}
-
-static void connect_line(struct test *test, enum channel channel,
-                         struct line *line)
-{
-    nanos until = net_now() + PATIENCE;
-
-    open_line(test, channel, line);
-    while (!line->number && line->trouble.hindrance == HINDRANCE_NONE &&
-           go_on(test, until))
-        continue;
-    if (!line->number && line->trouble.hindrance == HINDRANCE_NONE) {
-        const struct notice notice = {.hindrance = HINDRANCE_TIMED_OUT};
-        struct address second = address_behind(&test->address);
-
-        trouble_add(&line->trouble, &notice,
-                    channel == CHANNEL_BULK ? &second : &test->address);
-    }
-}
-
-static bool get_further(const struct net_trouble *one,
-                        const struct net_trouble *other)
-{
-    return one->hindrance > HINDRANCE_TIMED_OUT &&
-           one->hindrance > other->hindrance;
-}
-
-/* The name has these; the first that a hub answers at is taken, or else what
- * is said is of the one that was best got on with. */
-static void connect_control(struct test *test, const struct tcp_places *places,
-                            struct doctor_facts *facts)
-{
-    nanos until = net_now() + PLACES_TIME;
-
-    facts->places = places->count;
-    for (unsigned i = 0; i < places->count && net_now() < until; i++) {
-        station_close(&test->control.station);
-        test->control = (struct line){.station = NULL};
-        tcp_print_place(&places->list[i], test->address.place);
-        connect_line(test, CHANNEL_CONTROL, &test->control);
-        facts->reached = test->control.number != 0;
-        if (i == 0 || facts->reached ||
-            get_further(&test->control.trouble, &facts->trouble)) {
-            facts->trouble = test->control.trouble;
-            (void)snprintf(facts->place, sizeof facts->place, "%s",
-                           test->address.place);
-        }
-        if (facts->reached)
-            return;
-    }
-}
-
-/* Another connection for data; what the last one has not got out is lost. */
-static bool connect_again(struct test *test)
-{
-    if (test->bulk.number)
-        station_cut(test->bulk.station, test->bulk.number, false);
-    station_close(&test->bulk.station);
-    test->bulk = (struct line){.station = NULL};
-    connect_line(test, CHANNEL_BULK, &test->bulk);
-    return test->bulk.number != 0;
-}
-
-static void send_msg(struct line *line, const struct msg *msg,
-                     struct blob *payload)
-{
-    unsigned char bytes[MSG_MAX_BYTES];
-
-    station_send(line->station, line->number, bytes, msg_encode(msg, bytes),
-                 payload);
-}
-
 /* ---- short messages ---- */
 
 /* Asks once; whether an answer came, and how long that took. */
@@ -261,9 +53,9 @@ static bool ask(struct test *test, uint64_t bytes, nanos *trip)
     msg.probe.sent = begun;
     msg.probe.bytes = bytes;
     test->answered = false;
-    send_msg(&test->control, &msg, NULL);
+    test_send(&test->control, &msg, NULL);
     while (!test->answered && !test->control.gone && !test->nonsense &&
-           go_on(test, begun + ANSWER_TIME))
+           test_go_on(test, begun + ANSWER_TIME))
         continue;
     *trip = net_now() - begun;
     return test->answered;
@@ -345,7 +137,7 @@ static void send_filling(struct test *test, uint64_t bytes)
         uint64_t size = bytes < PIECE ? bytes : PIECE;
         struct blob *part = blob_slice(test->filling, 0, size);
 
-        send_msg(&test->bulk, &msg, part);
+        test_send(&test->bulk, &msg, part);
         blob_unref(&part);
         bytes -= size;
     }
@@ -365,7 +157,7 @@ static bool get_ticket(struct test *test, uint64_t wanted)
     if (!test->probed.wait || test->probed.wait > LONGEST_WAIT)
         return false;
     until = net_now() + test->probed.wait;
-    while (go_on(test, until))
+    while (test_go_on(test, until))
         continue;
     return ask(test, wanted, &trip) && test->probed.bytes;
 }
@@ -380,7 +172,7 @@ static void sample(struct test *test, nanos until)
         test->measured = false;
         station_measure(test->bulk.station, test->bulk.number);
     }
-    (void)go_on(test, soon < until ? soon : until);
+    (void)test_go_on(test, soon < until ? soon : until);
 }
 
 static void read_tcp(struct test *test, struct line *line)
@@ -389,7 +181,7 @@ static void read_tcp(struct test *test, struct line *line)
 
     test->measured = false;
     station_measure(line->station, line->number);
-    while (!test->measured && !line->gone && go_on(test, until))
+    while (!test->measured && !line->gone && test_go_on(test, until))
         continue;
 }
 
@@ -424,6 +216,8 @@ static bool fill(struct test *test, uint64_t bytes)
     while (test->came < bytes + 1 && !test->bulk.gone && net_now() < until &&
            net_now() < test->moved_at + test->stall)
         sample(test, until);
+    test->silent = test->came < bytes + 1 && !test->bulk.gone &&
+                   net_now() >= test->moved_at + test->stall;
     read_tcp(test, &test->bulk);
     return test->came == bytes + 1;
 }
@@ -556,7 +350,7 @@ static void measure_calmly(struct test *test, struct doctor_facts *facts)
              hub_sent, hub_resent;
     struct tcp_facts before;
 
-    if (!connect_again(test) || !send_calmly(test, facts, CALM_FIRST))
+    if (!test_connect_again(test) || !send_calmly(test, facts, CALM_FIRST))
         return;
     before = test->tcp;
     hub_sent = test->hub_sent;
@@ -577,7 +371,7 @@ static bool gets_through(struct test *test, unsigned segment)
     uint64_t bytes = segment - BESIDE_PAYLOAD;
 
     test->segment = segment;
-    return connect_again(test) && get_ticket(test, bytes) &&
+    return test_connect_again(test) && get_ticket(test, bytes) &&
            test->probed.bytes == bytes && fill(test, bytes);
 }
 
@@ -602,6 +396,25 @@ static void measure_hole(struct test *test, struct doctor_facts *facts)
             break;
         segment = (low + high) / 2;
     }
+    test->tcp = before;
+}
+
+/* ---- a connection that somebody cuts ---- */
+
+/* It was in the middle when it ended, or fell silent, and the hub is well. */
+static void find_cut(struct test *test, struct doctor_facts *facts)
+{
+    const struct tcp_facts before = test->tcp;
+    uint64_t carried = before.acked + before.came;
+    bool silent = test->silent && carried > 2 * (uint64_t)PACKET_MOST;
+    nanos trip;
+
+    if ((!test->bulk.gone && !silent) || !ask(test, 0, &trip) ||
+        !test_connect_again(test))
+        return;
+    facts->cut = true;
+    facts->cut_silently = silent;
+    facts->cut_after = carried;
     test->tcp = before;
 }
 
@@ -653,7 +466,7 @@ static void close_test(struct test *test)
 
 static void test_bulk(struct test *test, struct doctor_facts *facts)
 {
-    connect_line(test, CHANNEL_BULK, &test->bulk);
+    test_connect(test, CHANNEL_BULK, &test->bulk);
     facts->second = test->bulk.trouble;
     facts->second_there = test->bulk.number != 0;
     test->filling = make_filling(test->pool);
@@ -661,6 +474,8 @@ static void test_bulk(struct test *test, struct doctor_facts *facts)
         measure_rates(test, facts);
     if (facts->stalled_up || facts->stalled_down)
         measure_hole(test, facts);
+    else if (facts->second_there)
+        find_cut(test, facts);
     if (facts->second_there && test->tcp.sent == 0)
         read_tcp(test, &test->bulk);
     facts->tcp = test->tcp;
@@ -675,7 +490,7 @@ void link_test(const struct endpoint *hub, const struct net_keys *keys,
     struct tcp_places places;
 
     if (open_test(test, hub, keys, &places, facts)) {
-        connect_control(test, &places, facts);
+        test_connect_control(test, &places, facts);
         if (facts->reached)
             take_trips(test, facts);
         if (facts->answered)

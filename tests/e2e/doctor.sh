@@ -323,6 +323,23 @@ hole hole_down 1401 "rate down" "messages come from the hub, long ones do not" \
 finds hole_down "[a-z]*" "rate up" "bit/s"
 packets 65535
 
+# A firewall that lets no connection carry much: it says so, or says nothing.
+cuts() { # NAME WORDS TARGET...
+    local name=$1 words=$2 rule
+    shift 2
+    rule="INPUT -p tcp --dport 7542 -m connbytes --connbytes 200000:
+        --connbytes-dir both --connbytes-mode bytes -j $*"
+    # shellcheck disable=SC2086
+    $at_hub iptables -w -A $rule
+    doctor "$name" 69
+    finds "$name" bad "second port" "port 7542 for data $words after "
+    # shellcheck disable=SC2086
+    $at_hub iptables -w -D $rule
+}
+cuts reset "was cut" REJECT --reject-with tcp-reset
+cuts silent "fell silent" DROP
+finds silent warn "rate up" "not measured: the connection did not last"
+
 # ---- this PC ----
 
 library=$(realpath "$bin/tests/preload/clock.so")

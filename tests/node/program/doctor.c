@@ -287,6 +287,23 @@ static void long_messages_that_vanish_are_no_slow_link(void)
           "short messages come from the hub, long ones do not");
 }
 
+static void a_connection_that_is_cut_is_told_of(void)
+{
+    struct doctor_facts facts = healthy();
+    struct doctor_report report;
+
+    facts.cut = true;
+    facts.cut_after = 200000;
+    finds(&facts, CHECK_SECOND, DOCTOR_BAD,
+          "7542 for data was cut after 200 kB");
+    facts.cut_silently = true;
+    finds(&facts, CHECK_SECOND, DOCTOR_BAD, "fell silent after 200 kB");
+    facts.up = facts.down = 0;
+    report = judge(&facts);
+    CHECK_CONTAINS("did not last", of(&report, CHECK_UP)->text);
+    CHECK_EQUAL(STATUS_UNAVAILABLE, doctor_status(&report));
+}
+
 static void looks_like(const char *said, size_t size, const char *words)
 {
     char out[SNIFF_WORDS];
@@ -333,6 +350,7 @@ void add_node_program_doctor_tests(CU_pSuite suite)
     TEST(a_link_that_is_not_measured_is_not_said_to_be_well);
     TEST(who_may_only_enrol_is_told_to_do_so);
     TEST(long_messages_that_vanish_are_no_slow_link);
+    TEST(a_connection_that_is_cut_is_told_of);
     TEST(a_rate_that_was_reached_at_least_is_called_so);
     TEST(what_listens_there_is_known_by_its_first_bytes);
 }
