@@ -34,14 +34,32 @@ static enum status check_given(const struct options *options,
     return STATUS_OK;
 }
 
-enum status command_read(int count, char *const *words,
-                         const char *const *taken, struct options *out,
-                         int *plain, struct why *why)
+/* Puts the words that stand behind -- to those before the options, which end
+ * at the number that it returns. */
+static int gather(int count, char **words, int *plain)
+{
+    int end = *plain;
+
+    while (end < count && strcmp(words[end], "--") != 0)
+        end++;
+    for (int i = end + 1; i < count; i++) {
+        char *word = words[i];
+
+        memmove(words + *plain + 1, words + *plain,
+                (size_t)(i - *plain) * sizeof *words);
+        words[(*plain)++] = word;
+    }
+    return end < count ? count - 1 : count;
+}
+
+enum status command_read(int count, char **words, const char *const *taken,
+                         struct options *out, int *plain, struct why *why)
 {
     enum status status;
 
     for (*plain = 1; *plain < count && words[*plain][0] != '-';)
         ++*plain;
+    count = gather(count, words, plain);
     status = settings_read(out, PROGRAM_HUB, count - *plain + 1,
                            words + *plain - 1, why);
     return status == STATUS_OK ? check_given(out, words[0], taken, why)

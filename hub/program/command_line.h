@@ -5,13 +5,15 @@
 #include "core/options.h"
 
 /* Reads what stands behind a command: first its words, up to the first that
- * begins with -, then options; `taken` are the names of those that make sense
- * (with a NULL at the end), beside --config and --help. Puts into *plain how
- * many words there are, the command's own among them. USAGE, CONFIG, IO. With
+ * begins with -, then options, and behind -- words again, whatever they begin
+ * with, which are moved to the first ones; `taken` are the names of those that
+ * make sense (with a NULL at the end), beside --config and --help. Puts into
+ * *plain how many words there are, the command's own among them. USAGE, CONFIG,
+ * IO. With
  * --help it has printed it, and there is no more to do. */
-enum status command_read(int count, char *const *words,
-                         const char *const *taken, struct options *out,
-                         int *plain, struct why *why) MUST_CHECK;
+enum status command_read(int count, char **words, const char *const *taken,
+                         struct options *out, int *plain,
+                         struct why *why) MUST_CHECK;
 
 /* Says on standard error what went wrong, if something did; the exit code. */
 int command_end(enum status status, const struct why *why);

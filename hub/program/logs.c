@@ -162,7 +162,7 @@ static void lengthen(int count, char **words)
 {
     static char follows[] = "--follow", lines[] = "--lines";
 
-    for (int i = 1; i < count; i++)
+    for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++)
         if (strcmp(words[i], "-f") == 0)
             words[i] = follows;
         else if (strcmp(words[i], "-n") == 0)
@@ -184,8 +184,9 @@ int command_logs(int count, char **words)
         return 0;
     if (status == STATUS_OK && plain != 2)
         status = because(&why, STATUS_USAGE,
-                         "logs takes the name of one node, before its options; "
-                         "starswitch-hub top shows the names");
+                         "logs takes the name of one node, before its options, "
+                         "or behind -- at the end; starswitch-hub top shows "
+                         "the names");
     if (status == STATUS_OK && options.follow)
         expect_end();
     if (status == STATUS_OK)

@@ -34,6 +34,28 @@ said nobody "no node nobody has said anything to this hub; these have: n1" ||
 logs usage
 ends usage 64
 
+# A node may be called as an option is: behind -- that is a name.
+hub_says() { # NAME COMMAND...: what it prints is in NAME.out
+    local name=$1 code=0
+    shift
+    "$bin/starswitch-hub" "$@" >"$here/$name.out" 2>"$here/$name.err" || code=$?
+    echo $code >"$here/$name.code"
+}
+as=-f node odd
+until_ 20 "-f trains" told h node_joined -f
+option_free() {
+    hub_says odd.logs logs --directory "$here/h.run" -n 5 -- -f
+    grep -qF " INFO " "$here/odd.logs.out"
+}
+until_ 20 "a line of -f" option_free
+hub_says odd.pin ctl pin --directory "$here/h.run" -- -f
+ends odd.pin 0
+said odd.pin "-f is the winner" || failed "-f is not pinned"
+hub_says odd.first ctl --directory "$here/h.run" -- unpin
+ends odd.first 0
+send INT odd
+ends odd 0
+
 # ---- one that follows, and one that floods ----
 
 start follow "$bin/starswitch-hub" logs n1 -f -n 5 --directory "$here/h.run"
