@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/quote.h"
+#include "core/value.h"
 #include "hub/program/command_line.h"
 #include "hub/program/commands.h"
 #include "program/beside.h"
@@ -16,9 +18,10 @@ enum { WORDS_MOST = 128 };
 static const char simulator[] = "starswitch-sim", link_option[] = "--link";
 
 /* The rate of "--link RATE" or "--link=RATE", and how many words that is; NULL:
- * it is another word. */
+ * it is another word. Without a rate that is empty. */
 static char *link_of(int count, char **words, int at, int *taken)
 {
+    static char none[] = "";
     size_t length = sizeof link_option - 1;
 
     *taken = 1;
@@ -26,10 +29,29 @@ static char *link_of(int count, char **words, int at, int *taken)
         return NULL;
     if (words[at][length] == '=')
         return words[at] + length + 1;
-    if (words[at][length] != '\0' || at + 1 >= count)
+    if (words[at][length] != '\0')
         return NULL;
+    if (at + 1 >= count)
+        return none;
     *taken = 2;
     return words[at + 1];
+}
+
+/* Who answers knows no --link. */
+static enum status check_link(const char *link, struct why *why)
+{
+    const struct value_type type = {.kind = VALUE_RATE};
+    struct why detail = {""};
+    char bytes[64];
+    struct text shown;
+    union value value;
+
+    if (value_parse(&type, link, &value, &detail) == STATUS_OK)
+        return STATUS_OK;
+    text_init(&shown, bytes, sizeof bytes);
+    (void)quote_plain(&shown, link, 40);
+    return because(why, STATUS_USAGE, "plan --link%s%s: %s", *bytes ? " " : "",
+                   bytes, detail.text);
 }
 
 /* A link's rate is that of each node, and of the hub's port. */
@@ -54,6 +76,8 @@ int command_plan(int count, char **words)
             passed[made++] = words[i];
             continue;
         }
+        if (check_link(link, &why) != STATUS_OK)
+            return command_end(STATUS_USAGE, &why);
         passed[made++] = rate;
         passed[made++] = link;
         passed[made++] = port;

@@ -25,6 +25,9 @@ refused 64 "every" hub --every banana
 refused 64 "policy" hub --policy banana --directory "$here/never"
 refused 64 "starswitch-hub ctl status" hub status
 refused 64 "there are ctl, top, logs, plan, verify, export" hub exprt
+refused 64 "starswitch-hub: plan --link 0: a rate of 0 carries nothing" \
+    hub plan --nodes 2 --params 1k --link 0
+refused 64 "starswitch-hub: plan --link: expected a rate" hub plan --link
 refused 64 "model" node
 refused 78 "held-out data" hub --listen "127.0.0.1:$port" --rollback 2 \
     --directory "$here/never"
