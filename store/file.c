@@ -367,6 +367,16 @@ void path_join(char path[FILE_PATH_BYTES], const char *folder, const char *name)
     text_add(&text, "%s/%s", folder, name);
 }
 
+static enum status too_long(size_t most, struct why *why)
+{
+    enum { MIB = 1 << 20 };
+
+    if (most < MIB)
+        return because(why, STATUS_CONFIG, "it is longer than %zu bytes", most);
+    return because(why, STATUS_CONFIG,
+                   "it is longer than %zu MiB: cut it in parts", most / MIB);
+}
+
 /* Grows by doubling, so that pipes can be read, too. */
 static enum status read_stream(FILE *stream, size_t most, char **bytes,
                                size_t *size, struct why *why)
@@ -375,9 +385,7 @@ static enum status read_stream(FILE *stream, size_t most, char **bytes,
 
     for (*bytes = NULL; more > 0; length += more) {
         if (length > most)
-            return because(why, STATUS_CONFIG,
-                           "it is longer than %zu MiB: cut it in parts",
-                           most >> 20);
+            return too_long(most, why);
         if (room - length < READ_AT_ONCE) {
             char *grown = realloc(*bytes, 2 * room + READ_AT_ONCE + 1);
 

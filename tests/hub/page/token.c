@@ -74,6 +74,9 @@ static void a_file_that_others_can_read_holds_no_secret(void)
     CHECK(fchmod(fd, 0600) == 0);
     CHECK_OK(token_read(path, &token, &why));
     CHECK_TEXT(secret, token.text);
+    CHECK(ftruncate(fd, 5000) == 0);
+    CHECK_STATUS(STATUS_CONFIG, token_read(path, &token, &why));
+    CHECK_CONTAINS("it is longer than 4096 bytes", why.text);
     (void)close(fd);
     (void)unlink(path);
     CHECK_STATUS(STATUS_IO, token_read(path, &token, &why));
