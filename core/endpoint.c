@@ -59,12 +59,20 @@ enum status endpoint_parse(const char *text, struct endpoint *out,
     return STATUS_OK;
 }
 
+const char *endpoint_opens(const char *host)
+{
+    return strchr(host, ':') ? "[" : "";
+}
+
+const char *endpoint_closes(const char *host)
+{
+    return strchr(host, ':') ? "]" : "";
+}
+
 void endpoint_print(const struct endpoint *endpoint, struct text *out)
 {
-    if (strchr(endpoint->host, ':'))
-        text_add(out, "[%s]:%u", endpoint->host, (unsigned)endpoint->port);
-    else
-        text_add(out, "%s:%u", endpoint->host, (unsigned)endpoint->port);
+    text_add(out, "%s%s%s:%u", endpoint_opens(endpoint->host), endpoint->host,
+             endpoint_closes(endpoint->host), (unsigned)endpoint->port);
 }
 
 enum status endpoints_parse(const char *text, struct endpoints *out,

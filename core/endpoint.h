@@ -31,6 +31,11 @@ struct endpoints {
 enum status endpoint_parse(const char *text, struct endpoint *out,
                            struct why *why) MUST_CHECK;
 
+/* What stands before and behind a host that a port follows: IPv6 is in
+ * brackets. */
+const char *endpoint_opens(const char *host);
+const char *endpoint_closes(const char *host);
+
 /* Adds host:port as endpoint_parse reads it. */
 void endpoint_print(const struct endpoint *endpoint, struct text *out);
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "core/endpoint.h"
+
 enum { MAPPED_BYTES = 12, NETWORK_BYTES = 8, FOUR_BYTES = 4 };
 
 static const uint8_t mapped[MAPPED_BYTES] = {[10] = 0xff, [11] = 0xff};
@@ -89,8 +91,9 @@ void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_BYTES])
 
     print_address(origin->address, is_four(origin), address, sizeof address);
     if (is_known(origin))
-        (void)snprintf(text, ORIGIN_TEXT_BYTES, "%s:%u", address,
-                       (unsigned)origin->port);
+        (void)snprintf(text, ORIGIN_TEXT_BYTES, "%s%s%s:%u",
+                       endpoint_opens(address), address,
+                       endpoint_closes(address), (unsigned)origin->port);
     else
         (void)snprintf(text, ORIGIN_TEXT_BYTES, "somebody");
 }

@@ -63,8 +63,10 @@ void net_trouble_print(const struct net_trouble *trouble, bool advises,
     else if (!advises)
         advice = "";
     (void)snprintf(
-        out, size, "the hub at %.48s:%u %s%s%.80s", trouble->host,
-        trouble->port, of[trouble->hindrance].words,
+        out, size, "the hub at %s%.48s%s:%u %s%s%.80s",
+        endpoint_opens(trouble->host), trouble->host,
+        endpoint_closes(trouble->host), trouble->port,
+        of[trouble->hindrance].words,
         *advice ? trouble->hindrance == HINDRANCE_SYSTEM ? ": " : "; " : "",
         advice);
 }

@@ -33,8 +33,9 @@ static void write_head(struct display *display, const struct hub_config *config,
     const struct options *options = display->options;
     struct text goal, words;
 
-    (void)snprintf(display->title, sizeof display->title, "hub on %s:%u",
-                   options->listen.host, options->listen.port);
+    (void)snprintf(display->title, sizeof display->title, "hub on %s%s%s:%u",
+                   endpoint_opens(options->listen.host), options->listen.host,
+                   endpoint_closes(options->listen.host), options->listen.port);
     text_init(&words, display->policy, sizeof display->policy);
     policy_describe(&config->policy, &words);
     codecs_describe(config->codec_up, config->codec_down, &words);

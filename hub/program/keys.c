@@ -243,8 +243,10 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
 
     if (!keys->on && local)
         return;
-    (void)fprintf(stderr, "listening tcp://%s:%u%s%s%s, %s\n", listen->host,
-                  listen->port, keys->lan.host[0] ? " (" : "", keys->lan.device,
+    (void)fprintf(stderr, "listening tcp://%s%s%s:%u%s%s%s, %s\n",
+                  endpoint_opens(listen->host), listen->host,
+                  endpoint_closes(listen->host), listen->port,
+                  keys->lan.host[0] ? " (" : "", keys->lan.device,
                   keys->lan.host[0] ? ")" : "",
                   keys->on ? "encrypted: nodes need a key"
                            : "NOT encrypted, and whoever reaches it may join");

@@ -113,7 +113,8 @@ static void FORMAT(2, 3) add(struct finding *finding, const char *format, ...)
 
 static void say_place(struct finding *finding, const struct doctor_facts *facts)
 {
-    say(finding, "a hub listens at %.100s:%u", facts->host, facts->port);
+    say(finding, "a hub listens at %s%.100s%s:%u", endpoint_opens(facts->host),
+        facts->host, endpoint_closes(facts->host), facts->port);
     if (facts->places > 1)
         add(finding, "; of its %u addresses %.60s answers", facts->places,
             facts->place);

@@ -53,10 +53,11 @@ static enum status keep_known(const struct options *options,
             hubs[kept++] = hubs[i];
     if (!kept && *count)
         return because(why, STATUS_CONFIG,
-                       "a hub announces itself at %.60s:%u, and the key is "
+                       "a hub announces itself at %s%.60s%s:%u, and the key is "
                        "not that hub's: take the key that starswitch-hub "
                        "keygen prints there, or say where the hub is, --hub",
-                       hubs[0].at.host, hubs[0].at.port);
+                       endpoint_opens(hubs[0].at.host), hubs[0].at.host,
+                       endpoint_closes(hubs[0].at.host), hubs[0].at.port);
     *count = kept;
     return STATUS_OK;
 }
@@ -69,8 +70,9 @@ static enum status several(const struct beacon_hub *hubs, unsigned count,
 
     text_init(&text, list, sizeof list);
     for (unsigned i = 0; i < count && i < LISTED; i++)
-        text_add(&text, "%s%.30s:%u", i ? ", " : "", hubs[i].at.host,
-                 hubs[i].at.port);
+        text_add(&text, "%s%s%.30s%s:%u", i ? ", " : "",
+                 endpoint_opens(hubs[i].at.host), hubs[i].at.host,
+                 endpoint_closes(hubs[i].at.host), hubs[i].at.port);
     return because(why, STATUS_CONFIG,
                    "%u hubs announce themselves on this network: %s%s; choose "
                    "one with --hub",
@@ -94,9 +96,10 @@ enum status main_find_hub(struct options *options, struct why *why)
     if (count) {
         options->hubs.list[0] = hubs[0].at;
         options->hubs.count = 1;
-        (void)fprintf(stderr, "found the hub of run %016llx at %s:%u\n",
-                      (unsigned long long)hubs[0].run, hubs[0].at.host,
-                      hubs[0].at.port);
+        (void)fprintf(stderr, "found the hub of run %016llx at %s%s%s:%u\n",
+                      (unsigned long long)hubs[0].run,
+                      endpoint_opens(hubs[0].at.host), hubs[0].at.host,
+                      endpoint_closes(hubs[0].at.host), hubs[0].at.port);
     } else {
         (void)fprintf(stderr,
                       "no hub listens on this PC or announces itself "

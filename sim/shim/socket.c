@@ -82,11 +82,13 @@ enum status shim_listen(const struct shim_address *address, unsigned behind,
         return STATUS_OK;
     }
     (void)because(why, STATUS_UNAVAILABLE,
-                  "cannot listen on %.100s:%u: %s; "
+                  "cannot listen on %s%.100s%s:%u: %s; "
                   "take another --listen, whose port and the one behind it "
                   "are free",
-                  address->endpoint.host, address->endpoint.port + behind,
-                  strerror(errno));
+                  endpoint_opens(address->endpoint.host),
+                  address->endpoint.host,
+                  endpoint_closes(address->endpoint.host),
+                  address->endpoint.port + behind, strerror(errno));
     if (fd >= 0)
         (void)close(fd);
     return STATUS_UNAVAILABLE;

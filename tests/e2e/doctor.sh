@@ -106,6 +106,8 @@ start h6 "$bin/starswitch-hub" --listen "[fd99::1]:$port" --insecure \
     --directory "$here/h6.run"
 listens6() { $at_hub grep -q ":$(printf %04X "$1") " /proc/net/tcp6; }
 until_ 20 "the hub on IPv6 listens" listens6 $((port + 1))
+said h6 "listening tcp://[fd99::1]:$port, NOT encrypted" ||
+    failed "an address of IPv6 has no brackets before its port"
 inside="$at_node sh $here/named $here/hosts"
 hub_address=six
 doctor six 0

@@ -41,6 +41,9 @@ static void an_origin_is_printed_as_people_write_it(void)
     CHECK_TEXT("192.0.2.77", text);
     origin_print_host(&six, text);
     CHECK_TEXT("2001:db8:1:2:3:4:5:6", text);
+    six.port = 80;
+    origin_print(&six, text);
+    CHECK_TEXT("[2001:db8:1:2:3:4:5:6]:80", text);
     origin_print(&none, text);
     CHECK_TEXT("somebody", text);
 }
