@@ -7,6 +7,8 @@
 
 /* So many of the visitors at most, so that others are served, too. */
 enum { FOLLOWERS = 24 };
+/* Who takes nothing for so long yields to a new one. */
+#define FOLLOW_STANDS (5 * SECOND)
 
 /* The response whose body has no end; NULL: no memory, or too many follow. */
 struct MHD_Response *follow_begin(struct visitor *visitor);

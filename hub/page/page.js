@@ -617,7 +617,7 @@ function take(s) {
   now = s; heard = performance.now();
   learnRates(s);
   over(s.ended);
-  if (!s.ended) live("on", "live");
+  if (!s.ended) live("on", refused ? "as many follow as this hub serves: asked every 2 s, without events" : "live");
   showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); showTime(s); addPoint(s);
 }
 // A tab in the background shows it, too.
@@ -639,15 +639,18 @@ function away() {
   if (now && now.ended) return;
   live("off", now && now.stopping ? "the hub was stopped; waiting for it to be started again" : "the hub does not answer; trying again");
 }
-let source = null;
+// Where the hub has no place for one more to follow, it is asked instead.
+let source = null, refused = false;
 function follow() {
   if (source) source.close();
   source = new EventSource("/api/v1/events");
   source.addEventListener("status", e => take(JSON.parse(e.data)));
   source.addEventListener("note", e => addEvent(e.lastEventId, JSON.parse(e.data)));
+  source.onopen = () => { refused = false; };
   source.onerror = () => {
-    away();
-    if (source.readyState === 2) setTimeout(begin, 1000);
+    if (source.readyState !== 2) return away();
+    setTimeout(begin, refused ? 2000 : 0);
+    refused = true;
   };
 }
 setInterval(() => {
@@ -724,8 +727,10 @@ async function begin() {
     $("login").hidden = s.status !== 401;
     if (s.status === 401) return live("off", "needs a token");
     if (recorded) return openRecording(await (await fetch("/api/v1/recording")).json());
-    if (r) follow();
-  } catch { away(); setTimeout(begin, 1000); }
+    if (refused && !s.ok) throw s;
+    if (refused) take(await s.json());
+    follow();
+  } catch { refused = false; away(); setTimeout(begin, 1000); }
 }
 $("login").addEventListener("submit", async e => {
   e.preventDefault();

@@ -28,7 +28,7 @@ struct visitor {
     struct web *web;
     struct MHD_Connection *connection;
     int socket;
-    nanos since;    /* it is in this state */
+    nanos since;    /* it is in this state, or it last took an event */
     bool suspended; /* the library leaves it alone */
     bool begun;     /* the header of its request is here */
     struct ruling ruling;
@@ -39,6 +39,7 @@ struct visitor {
     struct msg_answer answer;
     struct frame *frame; /* the event that it is sent; NULL: none just now */
     size_t sent;         /* bytes of that */
+    int waiting;         /* bytes of its events that are on their way */
     uint64_t next;       /* the number of the one after */
 };
 

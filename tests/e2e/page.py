@@ -7,6 +7,7 @@ A step is asked for by a file FOLDER/want_STEP, and done when there is FOLDER/di
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from browser import Browser  # noqa: E402
 
+FOLLOWERS = 24  # that a hub serves
 HOSTILE = "<img src=x onerror=top.name=1>"
 SHOWN = 2.0  # seconds
 
@@ -21,6 +23,7 @@ SHOWN = 2.0  # seconds
 class Page:
     def __init__(self, browser: Browser, port: str, folder: str) -> None:
         self.browser, self.folder = browser, Path(folder)
+        self.port = int(port)
         self.origin = f"http://127.0.0.1:{port}/"
 
     def after(self, step: str, shown: str) -> None:
@@ -72,6 +75,30 @@ class Page:
         assert size <= 60 * 1024, size
         print(f"    star, curves and table are there; the page is {size} bytes")
 
+    def crowded(self) -> None:
+        """Where as many follow as the hub serves, it is no hub that does not answer."""
+        browser = self.browser
+        others = []
+        for _ in range(FOLLOWERS):
+            other = socket.create_connection(("127.0.0.1", self.port), 10)
+            other.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert other.recv(12).endswith(b"200")
+            others.append(other)
+        browser.open(self.origin)
+        browser.until("document.querySelectorAll('#rows tr').length === 3", 20)
+        words = browser.value("document.getElementById('live').textContent")
+        assert "as many follow as this hub serves" in words, words
+        title = browser.value("document.title")
+        assert "no hub" not in title, title
+        elapsed = browser.value("now.elapsed")
+        browser.until(f"now.elapsed > {elapsed}", 10)
+        for other in others:
+            other.close()
+        browser.until("document.getElementById('live').textContent === 'live'", 20)
+        # What the hub has refused is told on the console.
+        browser.complaints.clear()
+        print(f"    beside {FOLLOWERS} others it asks, and follows once they are gone")
+
     def focused(self) -> str:
         return self.browser.value("document.activeElement.id")
 
@@ -113,6 +140,7 @@ def row(name: str, what: str) -> str:
 def main(program: str, port: str, folder: str, pictures: str = "") -> None:
     with Browser(program) as browser:
         page = Page(browser, port, folder)
+        page.crowded()
         page.look()
         page.after("join", row("n3", "true"))
         page.by_keyboard()

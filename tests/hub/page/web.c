@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "hub/page/follow.h"
 #include "tests/check.h"
 #include "tests/hub/page/browser.h"
 
@@ -14,6 +15,8 @@ static struct browser browser;
 #define POST                                                                   \
     "POST /api/v1/order HTTP/1.1\r\nHost: localhost\r\n"                       \
     "Connection: close\r\n"
+
+#define FOLLOW "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 /* The server looks ten times a second. */
 static void wait_for_news(void)
@@ -241,6 +244,67 @@ static void half_requests_keep_nobody_from_asking(void)
     browser_close(&browser);
 }
 
+/* Its answer's first line, once that is here. */
+static bool follows(struct browser *who, const char *wanted)
+{
+    if (who->socket >= 0)
+        (void)close(who->socket);
+    who->socket = browser_connect(who);
+    return browser_send(who, FOLLOW) && browser_read(who, "\r\n\r\n") &&
+           strstr(who->answer, wanted);
+}
+
+static int follow_without_reading(const struct browser *of)
+{
+    static const int little = 2304;
+    int fd = browser_connect(of);
+
+    if (fd >= 0) {
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little);
+        (void)!send(fd, FOLLOW, sizeof FOLLOW - 1, MSG_NOSIGNAL);
+    }
+    return fd;
+}
+
+static void fill_the_log(struct browser *of)
+{
+    struct note note = {.kind = NOTE_REJOINED};
+
+    memset(note.text, 'x', sizeof note.text - 1);
+    for (int i = 0; i < 50; i++)
+        feed_note(web_feed(of->web), i, i, &note);
+}
+
+/* Whoever has taken all that there is keeps its place. */
+static void who_follows_and_reads_nothing_yields_to_a_new_one(void)
+{
+    static struct browser reads;
+    int sockets[FOLLOWERS];
+
+    browser_open(&browser, NULL);
+    browser_tell(&browser);
+    wait_for_news();
+    reads.web = browser.web;
+    reads.socket = -1;
+    CHECK(follows(&reads, " 200 OK"));
+    fill_the_log(&browser);
+    CHECK(browser_read(&reads, "\"text\":\"x"));
+    for (int i = 1; i < FOLLOWERS; i++)
+        CHECK((sockets[i] = follow_without_reading(&browser)) >= 0);
+    (void)browser_get(&browser, "/healthz", ""); /* they have been heard */
+    CHECK(follows(&browser, " 503 "));
+    for (int i = 0; i < 40 && !follows(&browser, " 200 OK"); i++) {
+        (void)browser_read(&reads, "event: status");
+        (void)usleep(200000);
+    }
+    CHECK_CONTAINS(" 200 OK", browser.answer);
+    CHECK(browser_read(&reads, "event: status"));
+    for (int i = 1; i < FOLLOWERS; i++)
+        (void)close(sockets[i]);
+    (void)close(reads.socket);
+    browser_close(&browser);
+}
+
 void add_hub_page_web_tests(CU_pSuite suite)
 {
     TEST(status_is_what_the_hub_has_told);
@@ -255,4 +319,5 @@ void add_hub_page_web_tests(CU_pSuite suite)
     TEST(a_taken_port_is_said_or_another_one_found);
     TEST(connections_that_ask_nothing_keep_nobody_out_for_long);
     TEST(half_requests_keep_nobody_from_asking);
+    TEST(who_follows_and_reads_nothing_yields_to_a_new_one);
 }
