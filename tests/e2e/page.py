@@ -109,6 +109,27 @@ class Page:
                 return
         raise AssertionError(f"the keyboard does not reach {name}")
 
+    def in_reach(self) -> None:
+        """Of each node, however narrow the window is."""
+        for width in (360, 500, 1280):
+            self.browser.say(
+                "Emulation.setDeviceMetricsOverride",
+                width=width,
+                height=1000,
+                deviceScaleFactor=1,
+                mobile=False,
+            )
+            boxes = self.browser.value(
+                "[...document.querySelectorAll('#rows button')].map(b => "
+                "b.getBoundingClientRect()).map(b => [b.left, b.right])"
+            )
+            assert boxes and all(0 <= left and right <= width for left, right in boxes), (
+                width,
+                boxes,
+            )
+        self.browser.say("Emulation.clearDeviceMetricsOverride")
+        print("    Drain and Pin are in reach at 360, 500 and 1280 pixels")
+
     def by_keyboard(self) -> None:
         browser = self.browser
         self.tab_to("do-checkpoint")
@@ -142,6 +163,7 @@ def main(program: str, port: str, folder: str, pictures: str = "") -> None:
         page = Page(browser, port, folder)
         page.crowded()
         page.look()
+        page.in_reach()
         page.after("join", row("n3", "true"))
         page.by_keyboard()
         page.after("kill", row("n2", "r.classList.contains('gone')"))
