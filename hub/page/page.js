@@ -472,11 +472,11 @@ function showNodes(s) {
     });
     row.cells[11].title = why(n);
     row.cells[16].title = doing(n);
-    row.drain.disabled = n.gone || n.leaving;
+    row.drain.disabled = s.ended || n.gone || n.leaving;
     row.drain.setAttribute("aria-label", "Drain " + n.name);
     row.pin.textContent = n.pinned ? "Unpin" : "Pin";
     row.pin.dataset.pinned = n.pinned ? "1" : "";
-    row.pin.disabled = n.gone && !n.pinned;
+    row.pin.disabled = s.ended || n.gone && !n.pinned;
     row.pin.setAttribute("aria-label", (n.pinned ? "Unpin " : "Pin ") + n.name);
   });
   const here = s.nodes.filter(n => !n.gone);
@@ -630,13 +630,13 @@ function live(kind, words) {
   titled();
   if ($("live").lastChild.textContent !== words) $("live").lastChild.textContent = words;
 }
-// A run that has ended stays on show; a hub that comes back is followed again.
+// A run that has ended stays on show: no hub is asked any more, and takes orders.
 function over(yes) {
   document.body.classList.toggle("over", !!yes);
+  for (const b of document.querySelectorAll(".actions button")) b.disabled = !!yes;
   if (yes) live("over", "the run has ended; this is how it ended");
 }
 function away() {
-  if (now && now.ended) return;
   live("off", now && now.stopping ? "the hub was stopped; waiting for it to be started again" : "the hub does not answer; trying again");
 }
 // Where the hub has no place for one more to follow, it is asked instead.
@@ -648,6 +648,7 @@ function follow() {
   source.addEventListener("note", e => addEvent(e.lastEventId, JSON.parse(e.data)));
   source.onopen = () => { refused = false; };
   source.onerror = () => {
+    if (now && now.ended) return source.close();
     if (source.readyState !== 2) return away();
     setTimeout(begin, refused ? 2000 : 0);
     refused = true;

@@ -175,7 +175,15 @@ def main(program: str, port: str, folder: str, pictures: str = "") -> None:
             page.pictures(pictures)
         page.after("over", f"{live}.textContent.includes('the run has ended')")
         browser.until("source.readyState !== 1", 10)
-        browser.value("new Promise(done => setTimeout(done, 1500))")
+        asked = len(browser.requests), len(browser.complaints)
+        browser.value("new Promise(done => setTimeout(done, 3000))")
+        then = len(browser.requests), len(browser.complaints)
+        assert then == asked, browser.complaints[asked[1] :]
+        enabled = browser.value(
+            "[...document.querySelectorAll('.actions button, #rows button')]"
+            ".filter(b => !b.disabled).map(b => b.textContent)"
+        )
+        assert not enabled, enabled
         words = browser.value(f"{live}.textContent")
         assert "the run has ended" in words, words
         assert browser.value("document.querySelectorAll('#rows tr').length") == 4
