@@ -622,7 +622,7 @@ function take(s) {
 }
 // A tab in the background shows it, too.
 function titled() {
-  document.title = ({ off: "no hub · ", over: "ended · " }[$("live").className] || "") + (now && known(now.loss) ? figure(now.loss, 3) + " · " : "") + "starswitch";
+  document.title = ({ off: "no hub · ", ask: "needs a token · ", over: "ended · " }[$("live").className] || "") + (now && known(now.loss) ? figure(now.loss, 3) + " · " : "") + "starswitch";
 }
 function live(kind, words) {
   $("live").className = kind;
@@ -726,7 +726,7 @@ async function begin() {
   try {
     const r = await fetch("/healthz"), recorded = (await r.text()).includes("recording"), s = await fetch("/status");
     $("login").hidden = s.status !== 401;
-    if (s.status === 401) return live("off", "needs a token");
+    if (s.status === 401) { $("token").focus(); return live("ask", "needs a token"); }
     if (recorded) return openRecording(await (await fetch("/api/v1/recording")).json());
     if (refused && !s.ok) throw s;
     if (refused) take(await s.json());

@@ -1,6 +1,6 @@
 """What a browser shows of statuses that are made for it: tests/e2e/page_shown.sh.
 
-page_shown.py BROWSER HOST:PORT [PICTURES]
+page_shown.py BROWSER HOST:PORT TOKEN [PICTURES]
 """
 
 from __future__ import annotations
@@ -146,10 +146,24 @@ def narrow(page: Shown, folder: str) -> None:
     print("    nothing overlaps or scrolls sideways at 360 and 1280 pixels")
 
 
-def main(program: str, at: str, pictures: str = "") -> None:
+def let_in(browser: Browser, at: str, token: str) -> None:
+    """By the keyboard alone, and it is a token that is missing, no hub."""
+    browser.open(f"http://{at}/")
+    browser.until("document.getElementById('live').className === 'ask'", 30)
+    title = browser.value("document.title")
+    assert title == "needs a token · starswitch", title
+    assert browser.value("document.activeElement.id") == "token"
+    browser.say("Input.insertText", text=token)
+    browser.key("Enter")
+    browser.until("document.querySelectorAll('#rows tr').length === 3", 30)
+    assert all("401" in one for one in browser.complaints), browser.complaints
+    browser.complaints.clear()
+    print("    a token: it is asked for in words and in the title, where the cursor is")
+
+
+def main(program: str, at: str, token: str, pictures: str = "") -> None:
     with Browser(program) as browser:
-        browser.open(f"http://{at}/")
-        browser.until("document.querySelectorAll('#rows tr').length === 3", 30)
+        let_in(browser, at, token)
         page = Shown(browser)
         hints(page)
         time_left(page)
