@@ -1,5 +1,7 @@
 #include "hub/page/course_file.h"
 
+#include <json-c/json.h>
+#include <json-c/json_visit.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,34 +120,141 @@ struct line {
     size_t size;
 };
 
-/* The line at *at, which goes on to the next one; false: there is none. A line
- * that is neither status nor note is left out. */
+/* The line at *at, which goes on to the next one; false: it is neither status
+ * nor note. */
+static bool read_line(const struct course_reader *reader, size_t *at,
+                      struct line *out)
+{
+    const char *begin = reader->text + *at;
+    const char *end = memchr(begin, '\n', reader->size - *at);
+    char *rest;
+
+    *at = (size_t)(end - reader->text) + 1;
+    out->seconds = strtod(begin, &rest);
+    out->note = strncmp(rest, " note {", 7) == 0;
+    if (rest == begin || !isfinite(out->seconds) || end[-1] != '}' ||
+        (!out->note && strncmp(rest, " status {", 9) != 0))
+        return false;
+    out->json = rest + (out->note ? 6 : 8);
+    out->size = (size_t)(end - out->json);
+    return true;
+}
+
+/* The next one that is; false: there is none. */
 static bool next_line(const struct course_reader *reader, size_t *at,
                       struct line *out)
 {
-    while (*at < reader->size) {
-        const char *begin = reader->text + *at;
-        const char *end = memchr(begin, '\n', reader->size - *at);
-        char *rest;
-
-        *at = (size_t)(end - reader->text) + 1;
-        out->seconds = strtod(begin, &rest);
-        out->note = strncmp(rest, " note {", 7) == 0;
-        if (rest == begin || !isfinite(out->seconds) || end[-1] != '}' ||
-            (!out->note && strncmp(rest, " status {", 9) != 0))
-            continue;
-        out->json = rest + (out->note ? 6 : 8);
-        out->size = (size_t)(end - out->json);
-        return true;
-    }
+    while (*at < reader->size)
+        if (read_line(reader, at, out))
+            return true;
     return false;
+}
+
+/* ---- lines that are no good ---- */
+
+static struct json_object *member(struct json_object *json, const char *name,
+                                  enum json_type type)
+{
+    struct json_object *found = NULL;
+
+    if (!json_object_object_get_ex(json, name, &found) ||
+        !json_object_is_type(found, type))
+        return NULL;
+    return found;
+}
+
+/* What the page draws by. */
+static bool has_its_members(struct json_object *json, bool note)
+{
+    struct json_object *nodes;
+
+    if (note)
+        return member(json, "event", json_type_string) != NULL;
+    nodes = member(json, "nodes", json_type_array);
+    if (!nodes || !member(json, "chunks", json_type_object) ||
+        (!member(json, "elapsed", json_type_double) &&
+         !member(json, "elapsed", json_type_int)))
+        return false;
+    for (size_t i = 0; i < json_object_array_length(nodes); i++)
+        if (!member(json_object_array_get_idx(nodes, i), "name",
+                    json_type_string))
+            return false;
+    return true;
+}
+
+/* No browser reads NaN or infinity, which json-c takes. */
+// NOLINTNEXTLINE(readability-function-size): as json-c calls it
+static int see_number(struct json_object *json, int flags,
+                      struct json_object *parent, const char *key,
+                      size_t *index, void *finite)
+{
+    (void)flags;
+    (void)parent;
+    (void)key;
+    (void)index;
+    if (json_object_is_type(json, json_type_double) &&
+        !isfinite(json_object_get_double(json)))
+        *(bool *)finite = false;
+    return JSON_C_VISIT_RETURN_CONTINUE;
+}
+
+static bool shows_all(const struct line *line)
+{
+    for (size_t i = 0; i < line->size; i++)
+        if ((unsigned char)line->json[i] < ' ')
+            return false;
+    return true;
+}
+
+static bool is_sound(const struct line *line, struct json_tokener *tokener)
+{
+    struct json_object *json;
+    bool sound = true;
+
+    if (!shows_all(line))
+        return false;
+    json_tokener_reset(tokener);
+    json = json_tokener_parse_ex(tokener, line->json, (int)line->size);
+    sound = json && json_tokener_get_parse_end(tokener) == line->size &&
+            has_its_members(json, line->note);
+    if (sound)
+        (void)json_c_visit(json, 0, &see_number, &sound);
+    json_object_put(json);
+    return sound;
+}
+
+/* Takes stock of the lines; those that are no good are marked as none. */
+static void look_at_lines(struct course_reader *reader,
+                          struct json_tokener *tokener)
+{
+    size_t at = sizeof COURSE_FORMAT;
+    unsigned number = 1;
+
+    while (at < reader->size) {
+        char *begin = reader->text + at;
+        struct line line;
+
+        number++;
+        if (!read_line(reader, &at, &line) || !is_sound(&line, tokener)) {
+            if (*begin != '\n')
+                *begin = '#';
+            if (!reader->left_out++)
+                reader->first_left_out = number;
+            continue;
+        }
+        reader->seconds = line.seconds;
+        reader->notes += line.note;
+        if (!line.note) {
+            reader->last = line.json;
+            reader->last_size = line.size;
+        }
+    }
 }
 
 static enum status look_through(const char *path, struct course_reader *reader,
                                 struct why *why)
 {
-    struct line line;
-    size_t at = 0;
+    struct json_tokener *tokener;
 
     while (reader->size && reader->text[reader->size - 1] != '\n')
         reader->size--; /* a line that breaks off */
@@ -156,14 +265,12 @@ static enum status look_through(const char *path, struct course_reader *reader,
                        "--course FILE and starswitch-sim run --course FILE "
                        "write",
                        path);
-    while (next_line(reader, &at, &line)) {
-        reader->seconds = line.seconds;
-        reader->notes += line.note;
-        if (!line.note) {
-            reader->last = line.json;
-            reader->last_size = line.size;
-        }
-    }
+    tokener = json_tokener_new();
+    if (!tokener)
+        return because(why, STATUS_NO_MEMORY, "no memory for %.80s", path);
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+    look_at_lines(reader, tokener);
+    json_tokener_free(tokener);
     if (!reader->last)
         return because(why, STATUS_MALFORMED,
                        "%.80s: the run had not begun when this course ended",

@@ -53,6 +53,8 @@ struct course_reader {
     size_t last_size;
     double seconds; /* of the last line */
     unsigned notes;
+    unsigned left_out; /* lines that are no good, and the number of the first */
+    unsigned first_left_out;
 };
 
 /* IO; MALFORMED: it is another file, or has no status. `why` says what to do.

@@ -703,8 +703,8 @@ function showNotes(s) {
     for (let k = Math.max(0, told - 60); k < told; k++) addEvent(k, recording.notes[k]);
   }
 }
-function openRecording(r) {
-  const all = r.statuses;
+async function openRecording() {
+  const r = await (await fetch("/api/v1/recording")).json(), all = r.statuses;
   recording = r; r.turn = r.part = r.shown = 0;
   r.gap = (all[all.length - 1].elapsed - all[0].elapsed) / Math.max(1, all.length - 1);
   document.body.classList.add("recorded");
@@ -727,7 +727,7 @@ async function begin() {
     const r = await fetch("/healthz"), recorded = (await r.text()).includes("recording"), s = await fetch("/status");
     $("login").hidden = s.status !== 401;
     if (s.status === 401) { $("token").focus(); return live("ask", "needs a token"); }
-    if (recorded) return openRecording(await (await fetch("/api/v1/recording")).json());
+    if (recorded) return await openRecording().catch(wrong => live("off", "this recording cannot be read: " + wrong.message));
     if (refused && !s.ok) throw s;
     if (refused) take(await s.json());
     follow();

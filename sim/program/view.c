@@ -134,6 +134,20 @@ static void say_where(const struct web *web)
     (void)fflush(stdout);
 }
 
+static void warn_of(const struct course_reader *course, const char *file)
+{
+    if (course->left_out == 1)
+        (void)fprintf(stderr,
+                      "starswitch-sim: %s: line %u cannot be read, and is left "
+                      "out\n",
+                      file, course->first_left_out);
+    else if (course->left_out)
+        (void)fprintf(stderr,
+                      "starswitch-sim: %s: line %u and %u more cannot be read, "
+                      "and are left out\n",
+                      file, course->first_left_out, course->left_out - 1);
+}
+
 static enum status serve(const struct request *request,
                          const struct course_reader *course, struct why *why)
 {
@@ -171,6 +185,8 @@ int sim_view(int count, char **words)
     }
     if (status == STATUS_OK)
         status = course_read(request.file, &course, &why);
+    if (status == STATUS_OK)
+        warn_of(&course, request.file);
     if (status == STATUS_OK)
         status = serve(&request, &course, &why);
     course_reader_free(&course);

@@ -26,6 +26,16 @@ view "$here/hub.course" 2 '<img src=x onerror=top.name=1>'
     --step-time 100ms --course "$here/sim.course" >/dev/null
 view "$here/sim.course" 6 n1
 
+# A disk that failed has left a hole, and somebody's program a line of its own.
+head -c 20000 "$here/sim.course" >"$here/torn.course"
+head -c 100 /dev/zero >>"$here/torn.course"
+tail -c +20001 "$here/sim.course" >>"$here/torn.course"
+echo '300.5 status {"nodes":"x","chunks":null}' >>"$here/torn.course"
+echo '300.6 status {"nodes":[],"chunks":{},"elapsed":NaN}' >>"$here/torn.course"
+view "$here/torn.course" 6 n1
+said view "and 2 more cannot be read" ||
+    failed "no word of what is left out: $(cat "$here/view.err")"
+
 no_course() { # WORDS FILE
     "$bin/starswitch-sim" view "$2" >"$here/no.out" 2>&1 &&
         failed "$2 is shown"
