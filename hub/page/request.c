@@ -1,6 +1,7 @@
 #include "hub/page/request.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -174,6 +175,43 @@ static void read_last(const char *at, struct ruling *out)
     out->seen = seen;
 }
 
+/* The weight among these parameters of a media type: 1 where none is said. */
+static double weight_in(const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        if (*at != ';')
+            continue;
+        at += 1 + strspn(at + 1, " \t");
+        if (strncasecmp(at, "q=", 2) == 0)
+            return strtod(at + 2, NULL);
+        at--;
+    }
+    return 1;
+}
+
+/* How much a media type is wanted, by an Accept; 0: it is not named. */
+static double weight_of(const char *type, const char *accept)
+{
+    size_t length = strlen(type);
+
+    while (*(accept += strspn(accept, " \t,"))) {
+        const char *end = accept + strcspn(accept, ",");
+
+        if (strcspn(accept, ",; \t") == length &&
+            strncasecmp(accept, type, length) == 0)
+            return weight_in(accept + length, end);
+        accept = end;
+    }
+    return 0;
+}
+
+static bool wants_open_metrics(const char *accept)
+{
+    double weight = weight_of("application/openmetrics-text", accept);
+
+    return weight > 0 && weight >= weight_of("text/plain", accept);
+}
+
 void request_rule(const struct guard *guard, const struct request *request,
                   struct ruling *out)
 {
@@ -194,7 +232,6 @@ void request_rule(const struct guard *guard, const struct request *request,
     if (out->status == 200)
         read_body(request, out);
     if (request->accept)
-        out->open_metrics =
-            strstr(request->accept, "application/openmetrics-text") != NULL;
+        out->open_metrics = wants_open_metrics(request->accept);
     read_last(request->last, out);
 }

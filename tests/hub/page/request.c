@@ -236,6 +236,38 @@ static void the_last_event_is_two_numbers_or_none(void)
     }
 }
 
+static void open_metrics_are_for_those_who_want_them_as_much(void)
+{
+    static const struct {
+        bool wanted;
+        const char *accept;
+    } cases[] = {
+        {true, "application/openmetrics-text"},
+        {true, "APPLICATION/OpenMetrics-text; version=1.0.0; q=0.001"},
+        {true, "application/openmetrics-text;version=1.0.0;q=0.5,"
+               "text/plain;version=0.0.4;q=0.3,*/*;q=0.1"},
+        {true, "text/plain, application/openmetrics-text"},
+        {false, "application/openmetrics-text;q=0"},
+        {false, "application/openmetrics-text ; version=1.0.0 ; q=0.0"},
+        {false, "text/plain;q=0.6,application/openmetrics-text;q=0.5"},
+        {false, "application/openmetrics-text;q=nan"},
+        {false, "application/openmetrics-text;q="},
+        {false, "application/openmetrics-textual"},
+        {false, "x;y=application/openmetrics-text"},
+        {false, "text/plain;q=0, */*"},
+        {false, ",;, ;q"},
+        {false, ""},
+    };
+    struct request request = plain;
+    struct ruling ruling;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        request.accept = cases[i].accept;
+        CHECK_EQUAL(200, rule(&request, &ruling));
+        CHECK_EQUAL(cases[i].wanted, ruling.open_metrics);
+    }
+}
+
 void add_hub_page_request_tests(CU_pSuite suite)
 {
     TEST(a_name_that_is_not_ours_is_refused);
@@ -248,4 +280,5 @@ void add_hub_page_request_tests(CU_pSuite suite)
     TEST(a_long_header_and_a_doubled_one_are_refused);
     TEST(with_a_token_what_tells_of_the_run_needs_it);
     TEST(the_last_event_is_two_numbers_or_none);
+    TEST(open_metrics_are_for_those_who_want_them_as_much);
 }
