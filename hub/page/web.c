@@ -204,6 +204,15 @@ static enum status start_thread(struct web *web, struct why *why)
     return STATUS_OK;
 }
 
+/* A path is compared as it came: with %00 decoded it would end there. */
+static size_t as_it_came(void *of, struct MHD_Connection *connection,
+                         char *words)
+{
+    (void)of;
+    (void)connection;
+    return strlen(words);
+}
+
 static enum status start_daemon(struct web *web, struct why *why)
 {
     web->daemon = MHD_start_daemon(
@@ -211,9 +220,9 @@ static enum status start_daemon(struct web *web, struct why *why)
         web, MHD_OPTION_LISTEN_SOCKET, web->socket, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)WEB_PLACES, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)LONGEST_SILENCE, MHD_OPTION_NOTIFY_CONNECTION,
-        &visit_connection, web, MHD_OPTION_NOTIFY_COMPLETED, &visit_completed,
-        web, MHD_OPTION_END);
+        (unsigned)LONGEST_SILENCE, MHD_OPTION_UNESCAPE_CALLBACK, &as_it_came,
+        NULL, MHD_OPTION_NOTIFY_CONNECTION, &visit_connection, web,
+        MHD_OPTION_NOTIFY_COMPLETED, &visit_completed, web, MHD_OPTION_END);
     if (!web->daemon)
         return because(why, STATUS_UNAVAILABLE,
                        "the page's server does not start");

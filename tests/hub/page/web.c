@@ -163,6 +163,39 @@ static void a_header_longer_than_allowed_is_refused(void)
     browser_close(&browser);
 }
 
+static void a_header_of_as_many_lines_as_promised_is_read(void)
+{
+    enum { LINES = 256 - 2, LINE = 31 };
+    static char request[LINES * LINE + 200];
+    static const char begin[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+                                "Connection: close\r\n";
+    char *at = request + sizeof begin - 1;
+
+    browser_open(&browser, NULL);
+    memset(request, 'x', sizeof request);
+    memcpy(request, begin, sizeof begin - 1);
+    for (int i = 0; i < LINES; i++, at += LINE) {
+        at[3] = ':';
+        at[LINE - 2] = '\r';
+        at[LINE - 1] = '\n';
+    }
+    memcpy(at, "\r\n", 3);
+    CHECK_EQUAL(200, browser_ask(&browser, request));
+    browser_close(&browser);
+}
+
+static void nothing_of_a_path_is_decoded(void)
+{
+    static const char *const paths[] = {"/healthz%00", "/%00healthz",
+                                        "/healthz%00.png", "/%68ealthz"};
+
+    browser_open(&browser, NULL);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        CHECK_EQUAL(404, browser_get(&browser, paths[i], ""));
+    CHECK_EQUAL(200, browser_get(&browser, "/healthz?%00", ""));
+    browser_close(&browser);
+}
+
 static void a_browser_gets_a_cookie_for_the_token(void)
 {
     char *cookie;
@@ -315,6 +348,8 @@ void add_hub_page_web_tests(CU_pSuite suite)
     TEST(an_order_is_done_and_answered);
     TEST(what_no_page_of_ours_asks_changes_nothing);
     TEST(a_header_longer_than_allowed_is_refused);
+    TEST(a_header_of_as_many_lines_as_promised_is_read);
+    TEST(nothing_of_a_path_is_decoded);
     TEST(a_browser_gets_a_cookie_for_the_token);
     TEST(a_taken_port_is_said_or_another_one_found);
     TEST(connections_that_ask_nothing_keep_nobody_out_for_long);
