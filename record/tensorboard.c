@@ -18,8 +18,9 @@ enum { TAG_BYTES = 96, EVENT_BYTES = 192 };
 
 struct tensorboard {
     struct spool *spool;
-    nanos wall; /* when it was opened */
-    nanos next; /* elapsed when points are due */
+    nanos wall;    /* when it was opened */
+    nanos next;    /* elapsed when points are due */
+    uint64_t step; /* the nodes' iteration, as far as they have got */
 };
 
 /* ---- records ---- */
@@ -171,8 +172,9 @@ static void tell_node(struct point point, const struct hub_node_view *node)
 static void tell_all(struct point point, const struct hub_view *view)
 {
     for (unsigned i = 0; i < view->count; i++)
-        if (view->nodes[i].iteration > point.step)
-            point.step = view->nodes[i].iteration;
+        if (view->nodes[i].iteration > point.board->step)
+            point.board->step = view->nodes[i].iteration;
+    point.step = point.board->step;
     tell(&point, "loss", "centre", view->score);
     if (view->accuracy >= 0)
         tell(&point, "accuracy", "centre", view->accuracy);
@@ -189,8 +191,8 @@ void tensorboard_look(struct tensorboard *board, nanos elapsed,
 {
     nanos interval = elapsed / PARTS;
 
-    /* A step is the nodes' iteration: without nodes there is none. */
-    if (!board || !view->founded || !view->count ||
+    /* Before any node has come there is no step. */
+    if (!board || !view->founded || (!view->count && !board->step) ||
         (!end && elapsed < board->next))
         return;
     board->next =
