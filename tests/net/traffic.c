@@ -213,7 +213,7 @@ static void payloads_may_be_as_long_as_the_hub_says(void)
     const struct nonsense large = {"a chunk too large by a byte", CHANNEL_BULK,
                                    2, CHUNK, FAKE_CHUNK + 1};
     struct pair pair;
-    struct stranger stranger;
+    struct stranger stranger, later;
 
     open_pair(&pair);
     meet(&stranger, pair.hub, CHANNEL_BULK, NULL);
@@ -223,11 +223,14 @@ static void payloads_may_be_as_long_as_the_hub_says(void)
     talk(stranger.socket, &large);
     CHECK(fake_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 2));
     fake_at_tick(pair.hub, shorter);
-    talk(stranger.socket, &small);
+    /* Whoever has come after that shows that it is so now. */
+    meet(&later, pair.hub, CHANNEL_BULK, NULL);
+    talk(later.socket, &small);
     CHECK(fake_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 3));
     talk(stranger.socket, &large);
     CHECK(fake_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
     CHECK_EQUAL(3, fake_count(pair.hub, EVENT_MESSAGE, CHANNEL_BULK));
+    part(&later);
     part(&stranger);
     close_pair(&pair);
 }
