@@ -437,7 +437,8 @@ class _Star:
     def _tell_waits(self, names: Sequence[str], may_hurry: bool) -> None:
         if self._show and may_hurry and (left := list(self._left(names))):
             text = f"waits for {', '.join(left)} to end; Ctrl-C again kills"
-            print(f"starswitch launch: {text}", file=sys.stderr, flush=True)
+            with suppress(BrokenPipeError):  # nobody reads any more
+                print(f"starswitch launch: {text}", file=sys.stderr, flush=True)
 
     def _ask(self, name: str, left: Sequence[_Process], sign: int) -> None:
         """Ctrl-C is for a group, as a terminal's is: who has made another one, as
@@ -445,12 +446,13 @@ class _Star:
         leader = self.programs[name].pid
         if self.programs[name].tell(sign):
             return
+        if sign == signal.SIGINT and any(one.group == leader for one in left):
+            # At once: a shell whose child has not died of it goes on.
+            with suppress(ProcessLookupError):
+                os.killpg(leader, sign)
+            return
         for one in left:
-            if (
-                one.pid == leader
-                or (sign == signal.SIGINT and one.group == leader)
-                or (sign != signal.SIGINT and name != "hub")
-            ):
+            if one.pid == leader or (sign != signal.SIGINT and name != "hub"):
                 _kill(one.pid, sign)
 
     def hub_listens(self, port: int) -> bool:
