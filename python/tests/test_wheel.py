@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import starswitch_build
 
 pytestmark = pytest.mark.wheel
 
@@ -53,6 +54,12 @@ def run(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     return done
 
 
+def plain() -> dict[str, str]:
+    """An environment in which make has ideas of its own alone."""
+    own = ("CC", "CFLAGS", "BUILD", "MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS")
+    return {k: v for k, v in os.environ.items() if k not in own}
+
+
 def build(tree: Path, folder: Path) -> Path:
     """A wheel of this tree, as a frontend of PEP 517 builds it."""
     folder.mkdir(exist_ok=True)
@@ -60,8 +67,7 @@ def build(tree: Path, folder: Path) -> Path:
         "import sys; sys.path.insert(0, '.'); import starswitch_build as build; "
         "build.build_wheel(sys.argv[1])"
     )
-    kept = {k: v for k, v in os.environ.items() if k not in ("CC", "CFLAGS")}
-    run(sys.executable, "-c", program, folder, cwd=tree / "python", env=kept)
+    run(sys.executable, "-c", program, folder, cwd=tree / "python", env=plain())
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -169,12 +175,28 @@ def test_its_library_shows_star_alone(unpacked: Path) -> None:
 @pytest.mark.skipif(
     bool(os.environ.get("STARSWITCH_WHEEL")), reason="another wheel is tested"
 )
-def test_built_elsewhere_it_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
-    out_of_place = shutil.ignore_patterns(".git", "build", "demo", "__pycache__")
-    shutil.copytree(TREE, tmp_path / "tree", ignore=out_of_place, symlinks=True)
-    again = build(tmp_path / "tree", tmp_path / "wheel")
+def test_made_again_it_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    again = build(TREE, tmp_path)
     assert again.name == wheel.name
     assert again.read_bytes() == wheel.read_bytes()
+
+
+@pytest.mark.skipif(
+    bool(os.environ.get("STARSWITCH_WHEEL")), reason="another wheel is tested"
+)
+def test_built_elsewhere_its_library_has_the_same_bytes(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """Programs are made of the same objects; to make them all takes minutes."""
+    out_of_place = shutil.ignore_patterns(".git", "build", "demo", "__pycache__")
+    shutil.copytree(TREE, tmp_path / "tree", ignore=out_of_place, symlinks=True)
+    name = f"{starswitch_build.BUILD}/libstarswitch.so"
+    options = [f"BUILD={starswitch_build.BUILD}", "PORTABLE=1", "HUSH=1"]
+    run("make", "-j2", *options, name, cwd=tmp_path / "tree", env=plain())
+    run("strip", "-o", tmp_path / "library", tmp_path / "tree" / name)
+    with zipfile.ZipFile(wheel) as file:
+        packed = file.read("starswitch/lib/libstarswitch.so")
+    assert (tmp_path / "library").read_bytes() == packed
 
 
 # ---- that it works ----
