@@ -78,18 +78,9 @@ static void listen(struct lab *lab, const struct world_step *step)
     }
 }
 
-/* A star whose nodes start at different distances from the minimum, "n2" the
- * nearest; who boasts is far away, and tests nobody. */
-static struct lab *tournament_with(struct heard *heard,
-                                   float starts[NODES][ELEMENTS],
-                                   unsigned nodes, uint64_t delay,
-                                   const struct model *last,
-                                   trainer_evaluator *evaluate)
+static struct lab *lab_of(struct heard *heard, unsigned nodes, uint64_t delay)
 {
-    static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
-    static const float distance[NODES] = {8, 2, 4, 16};
     struct lab *lab = lab_new(ELEMENTS);
-    float *own = lab->start;
 
     lab->config.hub.init = INIT_TOURNAMENT;
     lab->config.hub.tournament = 16;
@@ -102,6 +93,22 @@ static struct lab *tournament_with(struct heard *heard,
     lab->own = heard;
     lab->after_step = listen;
     lab_open(lab, 5);
+    return lab;
+}
+
+/* A star whose nodes start at different distances from the minimum, "n2" the
+ * nearest; who boasts is far away, and tests nobody. */
+static struct lab *tournament_with(struct heard *heard,
+                                   float starts[NODES][ELEMENTS],
+                                   unsigned nodes, uint64_t delay,
+                                   const struct model *last,
+                                   trainer_evaluator *evaluate)
+{
+    static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
+    static const float distance[NODES] = {8, 2, 4, 16};
+    struct lab *lab = lab_of(heard, nodes, delay);
+    float *own = lab->start;
+
     for (unsigned i = 0; i < nodes; i++) {
         const struct model *model = i == nodes - 1  ? last
                                     : heard->others ? heard->others
