@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/json.h"
+
 #define METADATA "__metadata__"
 
 /* The file, a tensor, its shape, a number: nothing nests deeper. */
@@ -33,17 +35,6 @@ static bool read_number(struct json_object *json, uint64_t *out)
     return true;
 }
 
-static struct json_object *member(struct json_object *json, const char *name,
-                                  enum json_type type)
-{
-    struct json_object *found = NULL;
-
-    if (!json_object_object_get_ex(json, name, &found) ||
-        !json_object_is_type(found, type))
-        return NULL;
-    return found;
-}
-
 static enum status read_entry(const char *name, struct json_object *json,
                               struct entry *out, struct why *why)
 {
@@ -51,10 +42,10 @@ static enum status read_entry(const char *name, struct json_object *json,
 
     if (!json_object_is_type(json, json_type_object))
         return malformed(why, name, "is not described by an object");
-    dtype = member(json, "dtype", json_type_string);
-    offsets = member(json, "data_offsets", json_type_array);
+    dtype = json_member(json, "dtype", json_type_string);
+    offsets = json_member(json, "data_offsets", json_type_array);
     out->name = name;
-    out->shape = member(json, "shape", json_type_array);
+    out->shape = json_member(json, "shape", json_type_array);
     if (!dtype || !offsets || !out->shape ||
         json_object_array_length(offsets) != 2)
         return malformed(why, name, "lacks its dtype, shape or data_offsets");

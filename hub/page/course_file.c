@@ -9,6 +9,7 @@
 #include "hub/page/status.h"
 #include "hub/page/stream.h"
 #include "store/file.h"
+#include "store/json.h"
 
 enum { PARTS = 300 /* of the run's time: a status each */, TOLD_BYTES = 4096 };
 
@@ -152,32 +153,21 @@ static bool next_line(const struct course_reader *reader, size_t *at,
 
 /* ---- lines that are no good ---- */
 
-static struct json_object *member(struct json_object *json, const char *name,
-                                  enum json_type type)
-{
-    struct json_object *found = NULL;
-
-    if (!json_object_object_get_ex(json, name, &found) ||
-        !json_object_is_type(found, type))
-        return NULL;
-    return found;
-}
-
 /* What the page draws by. */
 static bool has_its_members(struct json_object *json, bool note)
 {
     struct json_object *nodes;
 
     if (note)
-        return member(json, "event", json_type_string) != NULL;
-    nodes = member(json, "nodes", json_type_array);
-    if (!nodes || !member(json, "chunks", json_type_object) ||
-        (!member(json, "elapsed", json_type_double) &&
-         !member(json, "elapsed", json_type_int)))
+        return json_member(json, "event", json_type_string) != NULL;
+    nodes = json_member(json, "nodes", json_type_array);
+    if (!nodes || !json_member(json, "chunks", json_type_object) ||
+        (!json_member(json, "elapsed", json_type_double) &&
+         !json_member(json, "elapsed", json_type_int)))
         return false;
     for (size_t i = 0; i < json_object_array_length(nodes); i++)
-        if (!member(json_object_array_get_idx(nodes, i), "name",
-                    json_type_string))
+        if (!json_member(json_object_array_get_idx(nodes, i), "name",
+                         json_type_string))
             return false;
     return true;
 }
