@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from untuned.work import WORKS, Work
 
 STEP = "0.1"  # seconds
+SELDOM = "--evaluate 1h"  # of runs of which only the end counts
 INTERVALS = (1, 2, 5, 10, 20, 50, 100)
 BY_HAND = tuple(  # what somebody would try, with every k and d below
     (words.split()[0], f"--policy {words}")
@@ -35,7 +36,7 @@ def line(
     end = end or f"--iterations {work.iterations}"
     return " ".join(
         f"run --model {model} --data {work.data} --nodes {nodes} --init hub "
-        f"--step-time {STEP}s --evaluate 1h --seed {seed} {end} {options}".split()
+        f"--step-time {STEP}s {SELDOM} --seed {seed} {end} {options}".split()
     )
 
 

@@ -28,7 +28,7 @@ def watched(work: Work, nodes: int, options: str, seed: int, seconds: float) -> 
     """A run whose loss is looked at all the time."""
     end = f"--iterations {round(seconds / float(arms.STEP))}"
     arm = line(work, nodes, options, seed, end=end)
-    return arm.replace("--evaluate 1h", f"--evaluate {LOOK}s")
+    return arm.replace(arms.SELDOM, f"--evaluate {LOOK}s")
 
 
 def reference(work: Work, nodes: int, seed: int) -> str:

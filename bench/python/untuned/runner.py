@@ -17,9 +17,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+from untuned.arms import SELDOM
+
 Outcome = dict[str, Any]  # the last line of what starswitch-sim --json prints
 Curve = list[tuple[float, float, float]]  # s, iterations of a node, centre's loss
-SELDOM = "--evaluate 1h"  # of runs of which only the end counts
 
 
 def curve_of(course: Path) -> Curve:
