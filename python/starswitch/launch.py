@@ -446,10 +446,11 @@ class _Star:
         leader = self.programs[name].pid
         if self.programs[name].tell(sign):
             return
-        if sign == signal.SIGINT and any(one.group == leader for one in left):
+        group = leader if any(one.group == leader for one in left) else None
+        if group is not None and sign == signal.SIGINT:
             # At once: a shell whose child has not died of it goes on.
             with suppress(ProcessLookupError):
-                os.killpg(leader, sign)
+                os.killpg(group, sign)
             return
         for one in left:
             if one.pid == leader or (sign != signal.SIGINT and name != "hub"):
