@@ -308,6 +308,18 @@ void calls_lose(struct coordinator *coordinator, const struct member *member,
             call_fail(coordinator, call, ENDING_FAIL, text);
 }
 
+void calls_pass(struct coordinator *coordinator, const struct member *member)
+{
+    const struct group *group = &coordinator->group;
+    struct call *call = coordinator->calls.list;
+
+    for (; call && group->manner == MANNER_ELASTIC; call = call->next)
+        if (call->state == CALL_OPEN && call->era != group->epoch &&
+            call_participant(call, member))
+            call_fail(coordinator, call, ENDING_FAIL,
+                      "the membership has changed");
+}
+
 /* ---- requests ---- */
 
 void request_attend(struct coordinator *coordinator, struct member *member,

@@ -130,6 +130,9 @@ void calls_fail(struct coordinator *coordinator, enum ending outcome,
  * what a patient group has got from it already is as good as ever. */
 void calls_lose(struct coordinator *coordinator, const struct member *member,
                 const char *text);
+/* The member of an elastic group is told the epoch of now: it will not come to
+ * calls of former ones any more. Fails those that wait for it. */
+void calls_pass(struct coordinator *coordinator, const struct member *member);
 /* A new version: nothing of the former one is given again. */
 void calls_close_kept(struct coordinator *coordinator);
 /* The group is closed: nobody needs any of them. */

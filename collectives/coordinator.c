@@ -51,6 +51,14 @@ static void on_call(struct coordinator *coordinator, struct member *member,
         matching_on_call(coordinator, member, event);
 }
 
+/* It is told the epoch of now. */
+static void on_who(struct coordinator *coordinator, struct member *member,
+                   const struct event *event)
+{
+    calls_pass(coordinator, member);
+    group_on_who(coordinator, member, event);
+}
+
 /* Segments and credit are a call's or a message's, by their number. */
 static void on_part(struct coordinator *coordinator, struct member *member,
                     const struct event *event)
@@ -94,7 +102,7 @@ enum role { ROLE_STRANGER, ROLE_CONTROL, ROLE_BULK, ROLES };
  * is absent is an offence. */
 static handler *const handlers[ROLES][MSG_KINDS] = {
     [ROLE_STRANGER] = {[MSG_JOIN] = group_on_join, [MSG_SIT] = group_on_sit},
-    [ROLE_CONTROL] = {[MSG_WHO] = group_on_who,
+    [ROLE_CONTROL] = {[MSG_WHO] = on_who,
                       [MSG_CALL] = on_call,
                       [MSG_GIVE_UP] = matching_on_give_up,
                       [MSG_CREDIT] = on_credit,

@@ -9,11 +9,12 @@
  *
  * A call is known by its era and its sequence number in the era. In an elastic
  * group the era is the epoch of the membership: whoever comes or goes begins a
- * new one, and a call of an old era fails unless it had begun before somebody
- * came, or is complete. In a patient group the era is the version, the number
- * of checkpoints: results are kept until the next checkpoint and given again,
- * bit for bit, to a member that was lost and does its work again; the others
- * wait for it for as long as they said in JOIN, then go on without it.
+ * new one, and a call of an old era fails unless it is complete, or had begun
+ * before somebody came and nobody that it waits for has heard of the new one.
+ * In a patient group the era is the version, the number of checkpoints: results
+ * are kept until the next checkpoint and given again, bit for bit, to a member
+ * that was lost and does its work again; the others wait for it for as long as
+ * they said in JOIN, then go on without it.
  *
  * Everything is in memory and bounded; what is too much is refused. */
 #ifndef COLLECTIVES_COORDINATOR_H

@@ -17,17 +17,26 @@ static bool is_elastic(const struct coordinator *coordinator)
 
 /* ---- messages ---- */
 
-/* A member that leaves a call of an elastic group before it is done fails it.
- */
+/* The call of an elastic group that the member leaves before it is done, which
+ * fails it; or NULL. */
+static struct call *call_left(const struct coordinator *coordinator,
+                              const struct member *member)
+{
+    const struct request *request = &member->request;
+
+    return is_elastic(coordinator) && request->state == REQUEST_CALLING
+               ? request->call
+               : NULL;
+}
+
 void matching_on_call(struct coordinator *coordinator, struct member *member,
                       const struct event *event)
 {
     struct request *request = &member->request;
-    struct call *left =
-        request->state == REQUEST_CALLING ? request->call : NULL;
+    struct call *left = call_left(coordinator, member);
 
     request_drop(coordinator, member);
-    if (left && is_elastic(coordinator)) {
+    if (left) {
         group_renew(coordinator);
         call_fail(coordinator, left, ENDING_FAIL, "a member has left the call");
     }
@@ -41,13 +50,16 @@ void matching_on_give_up(struct coordinator *coordinator, struct member *member,
                          const struct event *event)
 {
     const struct msg_give_up *give_up = &event->msg->give_up;
+    struct call *left = call_left(coordinator, member);
     char text[MSG_TEXT_BYTES];
 
     request_drop(coordinator, member);
+    (void)snprintf(text, sizeof text, "%s: %.70s", member->name, give_up->text);
+    if (left)
+        call_fail(coordinator, left, ENDING_FAIL, text);
     if (!is_elastic(coordinator) || !is_listed(member) ||
         give_up->era != coordinator->group.epoch)
         return;
-    (void)snprintf(text, sizeof text, "%s: %.70s", member->name, give_up->text);
     group_renew(coordinator);
     calls_lose(coordinator, member, text);
 }

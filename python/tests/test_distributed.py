@@ -208,18 +208,30 @@ def test_without_elastic_a_killed_rank_is_an_error_at_once(
         assert one.wait(LIMIT) == 1, one.text
 
 
-def test_a_rank_that_was_lost_cannot_come_back(hub: Hubs, script: Scripts) -> None:
+def test_a_rank_that_was_lost_cannot_come_back(
+    hub: Hubs, script: Scripts, tmp_path: Path
+) -> None:
     hub()
     port = str(free_port())
     places = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     environment = {**places, "STARSWITCH_ELASTIC": "1", "PAUSE": "0.05", "STEPS": "500"}
+    # It may hear that the run has begun later than the others' silence is long. To
+    # import torch may take as long as the run: that is done before.
+    hasty = (
+        BEGIN
+        + "starswitch.distributed.SILENCE = starswitch.distributed.BEAT = 0\n"
+        + 'print("imported", flush=True)\n'
+        + 'while not os.path.exists(os.environ["LOST"]):\n    time.sleep(0.01)\n'
+        + DDP
+    )
+    lost = tmp_path / "lost"
+    again = script(hasty, RANK="2", LOST=str(lost), **environment)
+    again.wait_for("imported", LIMIT)
     running = [script(BEGIN + DDP, RANK=str(i), **environment) for i in range(3)]
     for one in running:
         one.wait_for("loss", LIMIT)
     running[2].kill()
-    # It may hear that the run has begun later than the others' silence is long.
-    hasty = BEGIN + "starswitch.distributed.SILENCE = starswitch.distributed.BEAT = 0\n"
-    again = script(hasty + DDP, RANK="2", **environment)
+    lost.touch()
     assert again.wait(LIMIT) == 1, again.text
     assert "a rank that was lost cannot come back" in again.text
     end(running[:2])
