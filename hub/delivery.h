@@ -41,6 +41,7 @@ struct delivery {
 struct pace {
     uint64_t counted; /* bytes, at the last look */
     double rate;      /* bytes per second; rises at once, falls slowly */
+    double mean;      /* the same, of the last seconds; what people see */
 };
 
 /* The traffic with all nodes together. */

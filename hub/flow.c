@@ -29,6 +29,8 @@
  * sent at once. The oldest round comes first; in it, who has been given least,
  * as a chunk is merged when all have delivered it. What it sends goes to the
  * members in turn, a payload each. */
+#include <math.h>
+
 #include "hub/state.h"
 
 enum { LEAST_CHUNKS = 4, LEAST_AHEAD = 2 };
@@ -37,6 +39,7 @@ enum { LEAST_CHUNKS = 4, LEAST_AHEAD = 2 };
 #define UNKNOWN_TRIP 0.01 /* seconds */
 #define CREDIT_TAKES 0.02 /* seconds of a busy hub: to check, merge, tell */
 #define SLOWLY (1.0 / 16)
+#define SHOWN 5.0 /* seconds, of which people see the mean rate */
 
 static uint64_t chunk_bytes(const struct hub *hub)
 {
@@ -136,6 +139,7 @@ static void pace_look(struct pace *pace, uint64_t bytes, double seconds)
     double rate = (double)(bytes - pace->counted) / seconds;
 
     pace->counted = bytes;
+    pace->mean += (rate - pace->mean) * -expm1(-seconds / SHOWN);
     if (rate > pace->rate)
         pace->rate = rate;
     else if (rate > 0)

@@ -180,6 +180,7 @@ struct hub_view {
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
     nanos run_time; /* for which the run has had a hub, all lives of that */
+    nanos former;   /* of that, in lives before this one */
     /* When the run ends: by what, NOTHING: not known (yet); and whether it has
      * an end at all but by hand. */
     enum eta_end eta_by;

@@ -86,8 +86,8 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->samples = member->samples;
     memcpy(view->fates, member->fates, sizeof view->fates);
     view->preempted = member->preempted;
-    view->up_rate = member->up.rate;
-    view->down_rate = member->down.rate;
+    view->up_rate = member_is_here(member) ? member->up.mean : 0;
+    view->down_rate = member_is_here(member) ? member->down.mean : 0;
     view->link_up = traffic_up(member);
     view->link_down = traffic_down(member);
     view->busy = traffic_busy(member);
@@ -308,6 +308,7 @@ static void look_at_times(const struct hub *hub, nanos now,
     if (hub->first_round_at)
         view->training = until - hub->first_round_at;
     view->run_time = hub_time(hub);
+    view->former = hub->run.former;
 }
 
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)

@@ -137,7 +137,8 @@ static void say_late(struct hub *hub, const struct update *update)
 {
     uint64_t lag = update->candidate.lag, most = hub->config.staleness;
 
-    if (tournament_goes_on(hub) || !most || lag <= most ||
+    /* Before what was rolled back: it counts for nothing, and is told so. */
+    if (tournament_goes_on(hub) || !most || lag <= most || lag == UINT64_MAX ||
         update->offer.kind != EXCHANGE_DELTA)
         return;
     effects_note(hub->out, NOTE_DECLINED,

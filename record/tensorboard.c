@@ -169,11 +169,17 @@ static void tell_node(struct point point, const struct hub_node_view *node)
     tell(&point, "iterations a second", node->name, node->rate);
 }
 
-static void tell_all(struct point point, const struct hub_view *view)
+/* The most iterations that a node has done. */
+static uint64_t step_of(const struct hub_view *view, uint64_t step)
 {
     for (unsigned i = 0; i < view->count; i++)
-        if (view->nodes[i].iteration > point.board->step)
-            point.board->step = view->nodes[i].iteration;
+        if (view->nodes[i].iteration > step)
+            step = view->nodes[i].iteration;
+    return step;
+}
+
+static void tell_all(struct point point, const struct hub_view *view)
+{
     point.step = point.board->step;
     tell(&point, "loss", "centre", view->score);
     if (view->accuracy >= 0)
@@ -191,9 +197,12 @@ void tensorboard_look(struct tensorboard *board, nanos elapsed,
 {
     nanos interval = elapsed / PARTS;
 
-    /* Before any node has come there is no step. */
-    if (!board || !view->founded || (!view->count && !board->step) ||
-        (!end && elapsed < board->next))
+    if (!board || !view->founded || (!end && elapsed < board->next))
+        return;
+    board->step = step_of(view, board->step);
+    /* Before any node has come, or has come back and said how far it is, there
+     * is no step. */
+    if (!board->step && (!view->count || view->version))
         return;
     board->next =
         elapsed + (interval > FIRST_INTERVAL ? interval : FIRST_INTERVAL);

@@ -104,13 +104,13 @@ static void add_cards(const struct report *report, struct text *out)
 {
     const struct report_totals totals = report_sum(report->view);
     char first[WORDS_BYTES], second[WORDS_BYTES];
-    double seconds = (double)report->elapsed / (double)SECOND;
+    double seconds = (double)report_time(report) / (double)SECOND;
     struct text value, more;
 
     text_add(out, "<section class=\"cards\">\n");
     add_score_cards(report->view, out);
     text_init(&value, first, sizeof first);
-    stamp_add_span(&value, report->elapsed);
+    stamp_add_span(&value, report_time(report));
     more = words(second, sizeof second, "%" PRIu64 " version%s of the centre",
                  report->view->version, plural(report->view->version));
     add_card("time", &value, &more, out);

@@ -52,6 +52,12 @@ enum status report_write(const struct report *report, const char *path,
  * forms: "87.1 % test accuracy after 31 s; goal 88 % NOT reached". */
 void report_outcome(const struct report *report, struct text *out);
 
+/* How long the run has taken, with the lives of its hub before this one. */
+static inline nanos report_time(const struct report *report)
+{
+    return report->view->former + report->elapsed;
+}
+
 /* The sums over all nodes. */
 struct report_totals {
     unsigned gone;

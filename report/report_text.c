@@ -76,7 +76,7 @@ static void add_reached(const struct report *report, struct text *out)
 
     add_goal(&report->goal, out);
     text_add(out, " reached after ");
-    stamp_add_span(out, report->elapsed);
+    stamp_add_span(out, report_time(report));
     if (view->best_accuracy >= 0)
         text_add(out, ", by the best model: %.1f %% test accuracy",
                  100 * view->best_accuracy);
@@ -99,7 +99,7 @@ void report_outcome(const struct report *report, struct text *out)
         text_add(out, "%s %.4g after ", column_loss_name(view), view->score);
     else
         text_add(out, "not scored, after ");
-    stamp_add_span(out, report->elapsed);
+    stamp_add_span(out, report_time(report));
     if (report->goal.kind == GOAL_NONE)
         return;
     text_add(out, "; ");

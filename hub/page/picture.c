@@ -54,6 +54,11 @@ static void number(double value, int digits, char *bytes, size_t size)
         text_add(&text, "-");
 }
 
+static void loss_number(double loss, char *bytes, size_t size)
+{
+    number(score_known(loss) ? loss : NAN, 4, bytes, size);
+}
+
 /* ---- head ---- */
 
 static void draw_head(const struct table_head *head, const struct snapshot *now,
@@ -64,13 +69,14 @@ static void draw_head(const struct table_head *head, const struct snapshot *now,
     struct text text;
 
     words(out, 24, 34, LARGE, head->title);
-    number(view->score, 4, loss, sizeof loss);
+    loss_number(view->score, loss, sizeof loss);
     text_init(&text, line, sizeof line);
-    text_add(
-        &text, "version %llu after %.0f s, %llu rounds, k = %llu, d = %llu, ",
-        (unsigned long long)view->version,
-        (double)now->elapsed / (double)SECOND, (unsigned long long)view->rounds,
-        (unsigned long long)view->every, (unsigned long long)view->delay);
+    text_add(&text,
+             "version %llu after %.0f s, %llu rounds, k = %llu, d = %llu, ",
+             (unsigned long long)view->version,
+             (double)(view->former + now->elapsed) / (double)SECOND,
+             (unsigned long long)view->rounds, (unsigned long long)view->every,
+             (unsigned long long)view->delay);
     text_add(&text, "loss %s", loss);
     if (view->accuracy >= 0)
         text_add(&text, ", %.1f %% right", 100 * view->accuracy);
@@ -271,7 +277,7 @@ static void draw_row(const struct hub_node_view *node, unsigned i, double rate,
     words(out, 320, y, END, cell);
     number(node->rate, 4, cell, sizeof cell);
     words(out, 420, y, END, cell);
-    number(node->loss, 4, cell, sizeof cell);
+    loss_number(node->loss, cell, sizeof cell);
     words(out, 520, y, END, cell);
     number((double)node->lag, 15, cell, sizeof cell);
     words(out, 620, y, END, cell);

@@ -82,8 +82,10 @@ static void add_extra(const struct status_source *source, struct text *out)
     add_number(out, "first_loss",
                score_known(now->view.first_score) ? now->view.first_score
                                                   : NAN);
-    add_number(out, "saved",
-               now->saved ? (double)now->saved / (double)SECOND : NAN);
+    if (now->saved) /* with more digits than other numbers */
+        text_add(out, ",\"saved\":%.3f", (double)now->saved / (double)SECOND);
+    else
+        add_number(out, "saved", NAN);
     add_number(out, "up_limit", limit(now->view.up_limit));
     add_number(out, "down_limit", limit(now->view.down_limit));
     add_number(out, "most_nodes", TIMELINE_NODES);

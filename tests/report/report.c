@@ -326,6 +326,11 @@ static void what_the_run_has_come_to_is_said_as_it_is(void)
     CHECK_CONTAINS(" stopped: 87.0 % test accuracy after 31 s; goal 87 % not "
                    "reached yet\n",
                    fixture.text.bytes);
+    /* started again: the run has taken longer than this hub was there */
+    fixture.view.former = 60 * SECOND;
+    text_init(&fixture.text, fixture.text.bytes, REPORT_BYTES);
+    report_text(&fixture.report, &fixture.text);
+    CHECK_CONTAINS("test accuracy after 91 s;", fixture.text.bytes);
     tear_down(&fixture);
 }
 

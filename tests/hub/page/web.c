@@ -70,6 +70,24 @@ static void a_drawing_holds_the_nodes_and_no_script(void)
     browser_close(&browser);
 }
 
+/* A script need not report losses. The time of the save is a date: ten digits
+ * before the point. */
+static void what_is_not_known_is_a_dash_and_a_save_has_its_second(void)
+{
+    browser_open(&browser, NULL);
+    browser.view.score = browser.nodes[0].loss = browser.nodes[1].loss =
+        NO_SCORE;
+    browser.snapshot.saved = 1795782251 * SECOND;
+    browser_tell(&browser);
+    wait_for_news();
+    CHECK_EQUAL(200, browser_get(&browser, "/snapshot.svg", ""));
+    CHECK_CONTAINS("loss -", browser.answer);
+    CHECK(!strstr(browser.answer, "1e+300"));
+    CHECK_EQUAL(200, browser_get(&browser, "/status", ""));
+    CHECK_CONTAINS("\"saved\":1795782251.000,", browser.answer);
+    browser_close(&browser);
+}
+
 static void a_hub_that_recovers_is_alive_and_not_ready(void)
 {
     browser_open(&browser, NULL);
@@ -342,6 +360,7 @@ void add_hub_page_web_tests(CU_pSuite suite)
 {
     TEST(status_is_what_the_hub_has_told);
     TEST(a_drawing_holds_the_nodes_and_no_script);
+    TEST(what_is_not_known_is_a_dash_and_a_save_has_its_second);
     TEST(a_hub_that_recovers_is_alive_and_not_ready);
     TEST(a_run_that_another_hub_has_is_not_over);
     TEST(a_hub_whose_jobs_stand_is_not_healthy);
