@@ -13,6 +13,7 @@ static void delivery_sent(struct hub *hub, struct member *member,
     member->delivery.out += payload->wire_bytes;
     member->delivery.moved = hub->now;
     member->down_bytes += payload->wire_bytes;
+    hub->run.moved.down_bytes += payload->wire_bytes;
     effects_send(hub->out, member->bulk, msg, payload);
 }
 

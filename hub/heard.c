@@ -39,8 +39,7 @@ void hub_on_ping(struct hub *hub, const struct incoming *in)
 
     adapt_heard(hub, member, &in->msg->ping);
     member->stats = in->msg->ping;
-    if (in->msg->ping.iteration > member->iteration)
-        member->iteration = in->msg->ping.iteration;
+    member_reaches(hub, member, in->msg->ping.iteration);
     member_recount(hub, member);
     pong(hub, member);
 }

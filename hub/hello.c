@@ -215,7 +215,10 @@ static void member_enter(struct hub *hub, struct member *member,
     member->bulk_lost = member->lost = 0;
     flow_limit(hub, member, hello->down);
     member->heard = hub->now;
+    if (same && member->met)
+        member_reaches(hub, member, hello->iteration);
     member->iteration = hello->iteration;
+    member->met = true;
     if (!member->last_exchange) {
         member->offered = hello->iteration;
         member->returned = 0;

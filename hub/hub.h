@@ -122,7 +122,9 @@ struct hub_durations {
 
 struct hub_node_view {
     char name[NODE_NAME_BYTES];
-    uint64_t iteration;
+    uint64_t iteration; /* as its process counts */
+    uint64_t steps;     /* iterations that go with these bytes: since the hub
+                           began, in all its processes */
     double rate, loss, accuracy;   /* accuracy below 0: none */
     uint64_t lag;                  /* centre versions since its base */
     uint64_t exchanges;            /* merged */
@@ -148,6 +150,12 @@ struct hub_node_view {
     bool left;            /* it is gone, and has said goodbye */
     bool drained, pinned; /* by the operator */
     char why[64]; /* what became of its last chunk, unless it is merged */
+};
+
+/* What a run has done and moved, in all lives of its nodes. */
+struct hub_moved {
+    uint64_t steps; /* iterations, while a hub knew of the node */
+    uint64_t up_bytes, down_bytes;
 };
 
 struct hub_view {
@@ -181,6 +189,7 @@ struct hub_view {
     nanos pending, training;
     nanos run_time; /* for which the run has had a hub, all lives of that */
     nanos former;   /* of that, in lives before this one */
+    struct hub_moved moved; /* in all lives of the hub, too */
     /* When the run ends: by what, NOTHING: not known (yet); and whether it has
      * an end at all but by hand. */
     enum eta_end eta_by;

@@ -69,6 +69,7 @@ static void look_at(const struct hub *hub, const struct member *member,
     memcpy(view->name, member->name, sizeof view->name);
     memcpy(view->why, member->why, sizeof view->why);
     view->iteration = member->iteration;
+    view->steps = member->steps;
     view->rate = member->stats.rate;
     view->loss = member->stats.loss;
     view->accuracy = member->stats.accuracy;
@@ -309,6 +310,7 @@ static void look_at_times(const struct hub *hub, nanos now,
         view->training = until - hub->first_round_at;
     view->run_time = hub_time(hub);
     view->former = hub->run.former;
+    view->moved = hub->run.moved;
 }
 
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)

@@ -230,8 +230,7 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
     struct member *member = in->member;
     enum verdict verdict;
 
-    if (offer->iteration > member->iteration)
-        member->iteration = offer->iteration;
+    member_reaches(hub, member, offer->iteration);
     if (offer->exchange > member->last_exchange)
         member->samples += offer->samples;
     member_recount(hub, member);

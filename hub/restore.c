@@ -201,6 +201,8 @@ static void take_over(struct hub *hub, const struct saved *saved)
         (unsigned)(saved->live < HUB_MAX_NODES ? saved->live : 0);
     hub->rounds.samples =
         saved->samples < MOST_SAMPLES ? saved->samples : MOST_SAMPLES;
+    hub->run.moved = saved->moved;
+    hub->rounds.steps = saved->moved.steps;
     hub->run.former = saved->time < LONGEST_RUN ? (nanos)saved->time : 0;
     hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;

@@ -8,6 +8,9 @@
 
 _Static_assert(HUB_MAX_NODES <= 1 << 16, "places of members fit 16 bits");
 
+/* What nobody does between two messages is no count, but a mistake or a lie. */
+#define MOST_STEPS ((uint64_t)1 << 32)
+
 /* ---- connections ---- */
 
 struct peer *peer_find(struct hub *hub, peer_id id)
@@ -206,9 +209,8 @@ static struct tally tally_of(const struct hub *hub, const struct member *member)
         .finished = member_is_here(member) && member->finished,
         .held = member_is_here(member) && member->start == START_HOLD,
         .skipped = member_is_skipped(member),
-        .done =
-            member_is_here(member) && bound && member->stats.iteration >= bound,
-        .iterations = member->iteration};
+        .done = member_is_here(member) && bound &&
+                member->stats.iteration >= bound};
 }
 
 /* Counts what was counted before off again: unsigned numbers wrap. */
@@ -223,7 +225,19 @@ static void tally_move(struct tally *all, const struct tally *from,
     all->held += to->held - from->held;
     all->skipped += to->skipped - from->skipped;
     all->done += to->done - from->done;
-    all->iterations += to->iterations - from->iterations;
+}
+
+void member_reaches(struct hub *hub, struct member *member, uint64_t iteration)
+{
+    uint64_t more = iteration - member->iteration;
+
+    if (iteration <= member->iteration)
+        return;
+    member->iteration = iteration;
+    if (more > MOST_STEPS)
+        return;
+    member->steps += more;
+    hub->run.moved.steps += more;
 }
 
 void member_recount(struct hub *hub, struct member *member)

@@ -78,7 +78,6 @@ struct tally {
     uint64_t held;                     /* START_HOLD */
     uint64_t skipped;                  /* nobody waits for them */
     uint64_t done;                     /* have done the iterations of the run */
-    uint64_t iterations;               /* their sum */
 };
 
 /* How a node's parameters have done, for preemption. */
@@ -111,6 +110,9 @@ struct member {
     enum start start;
     nanos heard, bulk_lost, lost; /* lost: away since then, no goodbye; or 0 */
     uint64_t iteration;           /* of its newest offer or PING */
+    uint64_t steps; /* iterations that it has done since the hub met it, in all
+                       its processes */
+    bool met;       /* it has said HELLO to this hub */
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */
     uint64_t offered;       /* iteration of the newest that was taken */
@@ -197,6 +199,8 @@ struct peer *peer_add(struct hub *hub, peer_id id);
 void peer_remove(struct hub *hub, struct peer *peer);
 /* A new place, which is nobody's yet. */
 struct member *member_add(struct hub *hub);
+/* It has done so many iterations; fewer than before is no news. */
+void member_reaches(struct hub *hub, struct member *member, uint64_t iteration);
 /* Empties its place for another node. What it has in rounds stays there. */
 void member_clear(struct hub *hub, struct member *member);
 void member_name_is(struct hub *hub, struct member *member, uint64_t high,

@@ -238,7 +238,7 @@ static struct gate_state gate_look(const struct hub *hub,
         .offered = round_offered(hub, round),
         .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
-        .iterations = hub->roll.tally.iterations - hub->rounds.iterations,
+        .iterations = hub->run.moved.steps - hub->rounds.steps,
         .every = hub->adapt.every,
         .slack = hub->policy->gate->slack ? waits_slack(hub) : -1,
         .numbers = &hub->policy->numbers,
@@ -284,7 +284,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     qsort(round->list, round->count, sizeof *round->list, by_member);
     EACH_OFFER(round, one)
         candidate_fill(hub, one);
-    hub->rounds.iterations = hub->roll.tally.iterations;
+    hub->rounds.steps = hub->run.moved.steps;
     tournament_choose(hub, round);
     choice_make(hub, round);
     waits_skip(hub, round);

@@ -5,6 +5,7 @@
 
 #include "hub/eta.h"
 #include "hub/handler.h"
+#include "hub/hub.h"
 #include "hub/ledger.h"
 #include "hub/work.h"
 #include "seam/machine.h"
@@ -47,7 +48,8 @@ struct run {
     nanos seen;                   /* a node was there last; 0: none has been */
     char reason[MSG_TEXT_BYTES];
     nanos former; /* time that it had a hub, in lives before */
-    int pinned;   /* member that is the policy's winner by order, or -1 */
+    struct hub_moved moved;
+    int pinned; /* member that is the policy's winner by order, or -1 */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
     struct ledger ledger; /* of tasks; without parts: there are none */

@@ -7,7 +7,8 @@
  * One run, unless updates were lost on their way chunk by chunk. `chunk`
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
- * had a hub, `samples` how many it was trained on, `norms` what
+ * had a hub, `samples` how many it was trained on, `moved` its iterations and
+ * the bytes up and down (struct hub_moved), `norms` what
  * hub/norm_history.h says; `first` is the first score of the run, as bits and
  * for people, if there was one. Where some tensors are statistics, run by run
  * how many are of which kind, from the first to the last:
@@ -44,7 +45,7 @@ enum {
     NODE_BYTES = 224, /* of a node's lines, but for those of exchanges */
     KIND_BYTES = 8,   /* of a tensor */
     LENGTH_BYTES = 32 + NORM_SERIES * 21,
-    STATE_BYTES = 320 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
+    STATE_BYTES = 512 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
 };
 
 static uint64_t bits_of(double value)
@@ -289,11 +290,13 @@ struct blob *saved_write(struct hub *hub)
         at += (size_t)snprintf(text + at, size - at, "first %" PRIu64 " %.9g\n",
                                bits_of(hub->memory.first), hub->memory.first);
     at += print_turns(hub, text + at, size - at);
-    at += (size_t)snprintf(text + at, size - at,
-                           "live %" PRIu64 "\ntime %" PRIu64
-                           "\nsamples %" PRIu64 "\n",
-                           (uint64_t)hub->centre.merged_live,
-                           (uint64_t)hub_time(hub), hub->rounds.samples);
+    at += (size_t)snprintf(
+        text + at, size - at,
+        "live %" PRIu64 "\ntime %" PRIu64 "\nsamples %" PRIu64
+        "\nmoved %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+        (uint64_t)hub->centre.merged_live, (uint64_t)hub_time(hub),
+        hub->rounds.samples, hub->run.moved.steps, hub->run.moved.up_bytes,
+        hub->run.moved.down_bytes);
     if (hub->centre.schema->statistics.count)
         at += print_kinds(hub->centre.schema, text + at, size - at);
     at += print_lengths(hub, text + at, size - at);
@@ -484,6 +487,11 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
         next_line(&text);
     if (saved_number(&text, "samples", &saved->samples))
         next_line(&text);
+    if (saved_number(&text, "moved", &saved->moved.steps)) {
+        (void)(saved_number(&text, "", &saved->moved.up_bytes) &&
+               saved_number(&text, "", &saved->moved.down_bytes));
+        next_line(&text);
+    }
     if (strncmp(text, "kinds ", 6) == 0) {
         saved->kinds = text;
         next_line(&text);

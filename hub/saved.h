@@ -10,17 +10,19 @@
 #include "core/schema.h"
 #include "core/status.h"
 #include "core/words.h"
+#include "hub/hub.h"
 
 struct saved {
     uint64_t run, epoch, version, lineage, best_version, turned;
     uint32_t chunk_elements;
     double best_score, best_measure, best_accuracy;
-    double first_score; /* NO_SCORE: not known */
-    const char *merge;  /* the merge rule's line, or NULL; in the text */
-    const char *norms;  /* their line, or NULL; in the text */
-    uint64_t live;      /* nodes of the last round; 0: not known */
-    uint64_t time;      /* for which the run has had a hub, in ns */
-    uint64_t samples;   /* that it was trained on */
+    double first_score;     /* NO_SCORE: not known */
+    const char *merge;      /* the merge rule's line, or NULL; in the text */
+    const char *norms;      /* their line, or NULL; in the text */
+    uint64_t live;          /* nodes of the last round; 0: not known */
+    uint64_t time;          /* for which the run has had a hub, in ns */
+    uint64_t samples;       /* that it was trained on */
+    struct hub_moved moved; /* all 0: not known */
     const char *kinds; /* the tensors', or NULL: all are trained; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     const char *nodes; /* lines of each; in the text */

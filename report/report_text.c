@@ -11,17 +11,18 @@
 
 struct report_totals report_sum(const struct hub_view *view)
 {
-    struct report_totals totals = {0};
+    struct report_totals totals = {
+        .iterations = view->moved.steps,
+        .up = (double)view->moved.up_bytes / 1e6,
+        .down = (double)view->moved.down_bytes / 1e6,
+    };
 
     for (unsigned i = 0; i < view->count; i++) {
         const struct hub_node_view *node = &view->nodes[i];
 
         totals.gone += node->gone;
-        totals.iterations += node->iteration;
         totals.exchanges += node->exchanges;
         totals.missed += node->missed;
-        totals.up += (double)node->up_bytes / 1e6;
-        totals.down += (double)node->down_bytes / 1e6;
     }
     for (unsigned i = 0; i < VERDICT_COUNT; i++)
         totals.chunks += view->verdicts[i];

@@ -6,11 +6,10 @@
 #include "report/stamp.h"
 #include "report/table.h"
 
-/* What all nodes are and have done together. */
+/* What all nodes are together. */
 struct sums {
     unsigned here, silent, gone;
-    uint64_t iterations;
-    double rate, up, down; /* iterations per second, MB */
+    double rate; /* iterations per second */
 };
 
 static struct sums sum_up(const struct hub_view *view)
@@ -23,10 +22,7 @@ static struct sums sum_up(const struct hub_view *view)
         sums.gone += node->gone;
         sums.silent += !node->gone && node->silent;
         sums.here += !node->gone;
-        sums.iterations += node->iteration;
         sums.rate += node->gone ? 0 : node->rate;
-        sums.up += (double)node->up_bytes / 1e6;
-        sums.down += (double)node->down_bytes / 1e6;
     }
     return sums;
 }
@@ -52,7 +48,7 @@ void table_line(const struct table *table, struct text *out)
     add_value(out, "best_accuracy",
               view->best_accuracy < 0 ? NAN : view->best_accuracy);
     text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64, sums.here,
-             sums.silent, sums.gone, sums.iterations);
+             sums.silent, sums.gone, view->moved.steps);
     text_add(out, " pending=%.1f training=%.1f",
              (double)view->pending / (double)SECOND,
              (double)view->training / (double)SECOND);
@@ -65,7 +61,8 @@ void table_line(const struct table *table, struct text *out)
         text_add(out, " epoch=%" PRIu64 " tasks_done=%u tasks=%u",
                  view->task_epoch, view->tasks_done, view->tasks);
     text_add(out, " rate=%.1f up_mb=%.1f down_mb=%.1f state=\"", sums.rate,
-             sums.up, sums.down);
+             (double)view->moved.up_bytes / 1e6,
+             (double)view->moved.down_bytes / 1e6);
     (void)quote_plain(out, view->state, sizeof view->state);
     text_add(out, "\"\n");
 }
@@ -158,6 +155,7 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     text_add(out, "{\"name\":");
     quote_json(out, node->name);
     add_whole(out, "iterations", node->iteration);
+    add_whole(out, "steps", node->steps);
     add_number(out, "rate", node->rate);
     add_number(out, "loss", node->iteration ? node->loss : NAN);
     add_accuracy(out, node->accuracy);
@@ -231,6 +229,9 @@ static void add_course(struct text *out, const struct table *table)
         add_whole(out, "tasks_doing", view->tasks_doing);
         add_whole(out, "tasks_done", view->tasks_done);
     }
+    add_whole(out, "steps", view->moved.steps);
+    add_whole(out, "up_bytes", view->moved.up_bytes);
+    add_whole(out, "down_bytes", view->moved.down_bytes);
     add_words(out, "state", view->state);
 }
 

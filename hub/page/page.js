@@ -42,7 +42,7 @@ const hue = i => colour("c" + i % 8);
 let now = null;            // the newest status
 let course = null;         // the points of all curves
 let axis = "seconds";
-const rates = new Map();   // by name: bytes per second, smoothed
+const rates = new Map();   // by name: bytes per second
 const hidden = new Set();  // curves that are switched off
 let sort = null;
 let recording = null;      // what is shown instead of a hub
@@ -414,7 +414,7 @@ const columns = [
   ["Blocked", n => n.waited, "", n => span(n.waited)], ["RTT ms", n => n.round_trip, "", n => figure(n.round_trip * 1e3, 2)],
   ["Doing", n => doing(n), "left words"], ["", null, "left"]];
 const rateOf = n => n.gone ? { up: 0, down: 0 } : rates.get(n.name) || { up: 0, down: 0 };
-const perStep = n => n.iterations ? (n.up_bytes + n.down_bytes) / n.iterations : NaN;
+const perStep = n => n.steps ? (n.up_bytes + n.down_bytes) / n.steps : NaN;
 const declined = n => Object.values(n.rejected || {}).reduce((a, b) => a + b, 0);
 const doing = n => n.gone ? "gone" : n.silent ? "silent" : n.quarantined ? "in quarantine" : n.leaving ? "leaving"
   : n.activity + (n.last_offer ? "; last offer: " + n.last_offer : "");
@@ -499,8 +499,7 @@ function progress(s) {
 }
 function showFacts(s) {
   const here = s.nodes.filter(n => !n.gone), sum = f => here.reduce((a, n) => a + (f(n) || 0), 0);
-  const part = progress(s), left = eta(s), moved = s.nodes.reduce((a, n) => a + n.up_bytes + n.down_bytes, 0);
-  const steps = s.nodes.reduce((a, n) => a + n.iterations, 0);
+  const part = progress(s), left = eta(s), moved = s.up_bytes + s.down_bytes, steps = s.steps;
   const drop = s.first_loss > 0 && s.loss < s.first_loss ? 100 * (s.first_loss - s.loss) / s.first_loss : NaN;
   const facts = [
     ["Loss of the centre", figure(s.loss, 4), s.loss_of + (known(s.best_loss) ? `, best ${figure(s.best_loss, 4)}` : "")],
@@ -534,6 +533,7 @@ function showFacts(s) {
 function showHints(s) {
   const hints = [], gone = s.ended ? [] : s.nodes.filter(n => n.gone && !n.leaving).map(n => n.name);
   if (gone.length) hints.push(`Gone, and not by an order: ${gone.slice(0, 5).join(", ")}${gone.length > 5 ? ` and ${gone.length - 5} more` : ""}. The run goes on without; start ${gone.length > 1 ? "them" : "it"} again to go on with ${gone.length > 1 ? "them" : "it"}.`);
+  if (s.saves_failed) hints.push(`The centre cannot be saved: ${s.saves_failed} time${s.saves_failed > 1 ? "s" : ""} in a row. The events say why; the run goes on.`);
   for (const n of s.nodes) {
     if (n.gone) continue;
     const exchanges = n.exchanges + declined(n), takes = n.link_busy * n.rate;
@@ -596,26 +596,11 @@ function addEvent(id, e) {
 
 // ---- what the hub says ----
 
-let heard = 0, before = null;
-function learnRates(s) {
-  if (before && before.boot === s.boot && s.elapsed - before.elapsed > .15) {
-    const dt = s.elapsed - before.elapsed, weight = 1 - Math.exp(-dt / 3);
-    for (const n of s.nodes) {
-      const b = before.bytes.get(n.name), r = rates.get(n.name) || { up: 0, down: 0 };
-      if (b) {
-        r.up += weight * (Math.max(0, n.up_bytes - b[0]) / dt - r.up);
-        r.down += weight * (Math.max(0, n.down_bytes - b[1]) / dt - r.down);
-        rates.set(n.name, r);
-      }
-    }
-  }
-  if (!before || before.boot !== s.boot || s.elapsed - before.elapsed > .15)
-    before = { boot: s.boot, elapsed: s.elapsed, bytes: new Map(s.nodes.map(n => [n.name, [n.up_bytes, n.down_bytes]])) };
-}
+let heard = 0;
 function take(s) {
-  if (now && now.boot !== s.boot) { course = null; rates.clear(); before = null; seen.clear(); $("events").replaceChildren(); for (const c of charts) c.view.all = true; }
+  if (now && now.boot !== s.boot) { course = null; rates.clear(); seen.clear(); $("events").replaceChildren(); for (const c of charts) c.view.all = true; }
   now = s; heard = performance.now();
-  learnRates(s);
+  for (const n of s.nodes) rates.set(n.name, { up: n.up_rate, down: n.down_rate });
   over(s.ended);
   if (!s.ended) live("on", refused ? "as many follow as this hub serves: asked every 2 s, without events" : "live");
   showFacts(s); showHints(s); showStar(s); showNodes(s); showFates(s); showTime(s); addPoint(s);

@@ -86,6 +86,7 @@ static void add_extra(const struct status_source *source, struct text *out)
         text_add(out, ",\"saved\":%.3f", (double)now->saved / (double)SECOND);
     else
         add_number(out, "saved", NAN);
+    text_add(out, ",\"saves_failed\":%u", now->view.saves_failed);
     add_number(out, "up_limit", limit(now->view.up_limit));
     add_number(out, "down_limit", limit(now->view.down_limit));
     add_number(out, "most_nodes", TIMELINE_NODES);

@@ -73,6 +73,25 @@ def hints(page: Shown) -> None:
     print("    k: a hint where a link is busy for longer than k, none where not known")
 
 
+def lives(page: Shown) -> None:
+    """Bytes and iterations that belong together: of the run, of the hub's life."""
+    page.show(
+        {"iterations": 9, "steps": 900, "up_bytes": 9e5, "down_bytes": 9e5},
+        steps=4000,
+        up_bytes=3e6,
+        down_bytes=1e6,
+        first_loss=2.0,
+        loss=1.0,
+    )
+    facts = page.text("facts")
+    assert "4000 in all" in facts, facts
+    assert "4.00 MB1.00 kB per step, 80.0 kB per 1 % of loss" in facts, facts
+    assert "2.00 kB" in page.text("rows"), page.text("rows")
+    page.show(saves_failed=2)
+    assert "cannot be saved: 2 times in a row" in page.text("hints")
+    print("    lives: bytes per step where a node, or the hub, has begun again")
+
+
 def time_left(page: Shown) -> None:
     left = {"seconds": 90, "spread": 30}
     page.show(eta=left | {"by": "iterations"}, goal=None, goal_of=None, ended=False)
@@ -166,6 +185,7 @@ def main(program: str, at: str, token: str, pictures: str = "") -> None:
         let_in(browser, at, token)
         page = Shown(browser)
         hints(page)
+        lives(page)
         time_left(page)
         at_night(page)
         narrow(page, pictures)

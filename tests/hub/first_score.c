@@ -1,5 +1,5 @@
-/* The first score of a run, from which the way to its goal is told, is saved.
- */
+/* The first score of a run, from which the way to its goal is told, is saved,
+ * and what it has done and moved since. */
 #include <string.h>
 
 #include "tests/check.h"
@@ -63,6 +63,44 @@ static void the_first_score_of_a_run_stays_the_first(void)
     hub_fixture_destroy(&f);
 }
 
+/* As bytes do: per step and per 1 % of loss are told from them. */
+static void iterations_count_over_all_lives_of_a_run(void)
+{
+    struct fake_node a = save_something("a");
+    struct hub_fixture *f = hub_fixture_new();
+    const struct store former = store;
+    struct hub_moved moved;
+    struct why why;
+
+    store_lend(&store, f);
+    store = former;
+    hub_fixture_open(f);
+    CHECK_OK(restore(f, store.state, &why));
+    moved = hub_fixture_look(f)->moved;
+    CHECK_EQUAL(2 * FIXTURE_BYTES, moved.up_bytes - FIXTURE_BYTES);
+    CHECK(moved.down_bytes > 0);
+    a.hello.run = 7;
+    a.hello.base_version = 2;
+    a.hello.iteration = 300; /* done before this hub, so not with its bytes */
+    fake_node_comes_again(f, &a);
+    fake_node_pings(f, &a, 340);
+    fake_node_breaks(f, &a);
+    a.hello.iteration = 360; /* alone, but of this process */
+    fake_node_comes_again(f, &a);
+    CHECK_EQUAL(60, hub_fixture_node(f, "a")->steps);
+    a.hello.incarnation++;
+    a.hello.iteration = 5;
+    fake_node_comes_again(f, &a);
+    fake_node_pings(f, &a, 15);
+    fake_node_pings(f, &a, 10);
+    CHECK_EQUAL(15, hub_fixture_node(f, "a")->iteration);
+    CHECK_EQUAL(70, hub_fixture_node(f, "a")->steps);
+    CHECK_EQUAL(moved.steps + 70, hub_fixture_look(f)->moved.steps);
+    fake_node_pings(f, &a, UINT64_MAX);
+    CHECK_EQUAL(moved.steps + 70, hub_fixture_look(f)->moved.steps);
+    hub_fixture_destroy(&f);
+}
+
 static void what_an_older_release_has_saved_is_read(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -85,5 +123,6 @@ static void what_an_older_release_has_saved_is_read(void)
 void add_hub_first_score_tests(CU_pSuite suite)
 {
     TEST(the_first_score_of_a_run_stays_the_first);
+    TEST(iterations_count_over_all_lives_of_a_run);
     TEST(what_an_older_release_has_saved_is_read);
 }

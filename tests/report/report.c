@@ -290,7 +290,7 @@ static void the_summary_is_some_lines(void)
         " best    version 208, loss 0.2788, test 87.12 %\n"
         " time    1.5 s pending until the first round, then 29.5 s of "
         "training\n"
-        " nodes   4 (1 gone): 8820 iterations, 440 exchanges merged, 4 results "
+        " nodes   4 (1 gone): 9820 iterations, 440 exchanges merged, 4 results "
         "late\n"
         " chunks  1320 merged, 3 stale\n"
         " undone  2 preemptions, 1 roll-back\n"

@@ -74,6 +74,7 @@ void sample_view(struct hub_view *view)
     view->best_version = 208;
     view->verdicts[VERDICT_MERGED] = 1320;
     view->verdicts[VERDICT_STALE] = 3;
+    view->moved = (struct hub_moved){9820, 2940000, 2940000};
     view->preempted = 2;
     view->rollbacks = 1;
     view->pending = 1500 * MILLISECOND;

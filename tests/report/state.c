@@ -78,6 +78,7 @@ static void there_is_room_for_every_node_at_its_longest(void)
         struct hub_node_view *node = &view.nodes[i];
 
         *node = (struct hub_node_view){.iteration = UINT64_MAX,
+                                       .steps = UINT64_MAX,
                                        .rate = -1.2345678912e-300,
                                        .loss = 1.2345678912e-300,
                                        .accuracy = 1.2345678912e-300,

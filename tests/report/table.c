@@ -204,7 +204,7 @@ static void a_line_sums_the_run_up(void)
     sample_view(&view);
     CHECK_TEXT("time=31 version=212 rounds=212 loss=0.2791 accuracy=0.8700 "
                "best_loss=0.2788 best_accuracy=0.8712 nodes=3 silent=1 "
-               "gone=1 iterations=8820 "
+               "gone=1 iterations=9820 "
                "pending=1.5 training=29.5 rate=1685.8 up_mb=2.9 down_mb=2.9 "
                "state=\"1 of 3 nodes have offered\"\n",
                print(table_line));

@@ -184,6 +184,7 @@ static void a_counter_that_is_not_known_yet_is_not_there(void)
     CHECK(!strstr(bytes, "\nstarswitch_node_blocked_seconds_total{"));
     nodes[0].gone = false;
     nodes[0].told = true;
+    nodes[0].iteration = 300; /* of its process, begun before this hub */
     CHECK_CONTAINS("\nstarswitch_node_steps_total{node=\"n1\"} 0\n",
                    page(false, no_goal));
     CHECK_CONTAINS("\nstarswitch_node_late_results_total{node=\"n1\"} 0\n",
