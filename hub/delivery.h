@@ -42,6 +42,7 @@ struct pace {
     uint64_t counted; /* bytes, at the last look */
     double rate;      /* bytes per second; rises at once, falls slowly */
     double mean;      /* the same, of the last seconds; what people see */
+    double looked;    /* seconds that are in it */
 };
 
 /* The traffic with all nodes together. */

@@ -139,7 +139,9 @@ static void pace_look(struct pace *pace, uint64_t bytes, double seconds)
     double rate = (double)(bytes - pace->counted) / seconds;
 
     pace->counted = bytes;
-    pace->mean += (rate - pace->mean) * -expm1(-seconds / SHOWN);
+    pace->looked += seconds;
+    pace->mean += (rate - pace->mean) * expm1(-seconds / SHOWN) /
+                  expm1(-pace->looked / SHOWN);
     if (rate > pace->rate)
         pace->rate = rate;
     else if (rate > 0)

@@ -24,6 +24,28 @@ static uint64_t granted(const struct hub_fixture *f,
     return fake_node_heard(f, node, MSG_GRANT)->grant.credit;
 }
 
+/* Of the last seconds, from the first one on; not what once was the most. */
+static void people_see_the_mean_rate(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a = fake_node_alone(f);
+    double first = 0, later;
+
+    for (uint64_t i = 1; i <= 10; i++) {
+        hand_wait(&f->hand, SECOND);
+        fake_node_gives(f, &a, i, 0.5);
+        fake_node_pings(f, &a, i);
+        if (i == 3)
+            first = hub_fixture_node(f, "a")->up_rate;
+    }
+    later = hub_fixture_node(f, "a")->up_rate;
+    CHECK_NEAR(FIXTURE_BYTES, first, 0.5 * FIXTURE_BYTES);
+    CHECK_NEAR(FIXTURE_BYTES, later, 0.25 * FIXTURE_BYTES);
+    fake_node_lives(f, &a, 30 * SECOND);
+    CHECK(hub_fixture_node(f, "a")->up_rate < 0.02 * FIXTURE_BYTES);
+    hub_fixture_destroy(&f);
+}
+
 static void uploads_share_the_budget(void)
 {
     static const struct {
@@ -169,6 +191,7 @@ static void an_automatic_window_holds_what_the_link_holds(void)
 
 void add_hub_flow_tests(CU_pSuite suite)
 {
+    TEST(people_see_the_mean_rate);
     TEST(uploads_share_the_budget);
     TEST(a_share_of_one_chunk_still_merges_all);
     TEST(who_sends_without_credit_is_cut);
