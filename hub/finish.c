@@ -92,8 +92,8 @@ static void goodbye(struct hub *hub)
         if (member_is_here(member))
             bye_to(hub, member->control, FAREWELL_DONE, hub->run.reason);
     }
-    effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu", hub->run.reason,
-                 (unsigned long long)hub->centre.version);
+    effects_note(hub->out, NOTE_ENDED, "", "%s; it ends at version %llu",
+                 hub->run.reason, (unsigned long long)hub->centre.version);
     hub->run.phase = PHASE_ENDED;
 }
 
@@ -240,11 +240,14 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
 
     reason[0] = '\0';
     if (reached && hub->config.goal == GOAL_ACCURACY)
-        (void)snprintf(reason, size, "goal reached: test accuracy %.2f %%",
-                       100 * hub->memory.accuracy);
+        (void)snprintf(reason, size,
+                       "goal reached: test accuracy %.2f %% at version %llu",
+                       100 * hub->memory.accuracy,
+                       (unsigned long long)hub->memory.scored_version);
     else if (reached)
-        (void)snprintf(reason, size, "goal reached: loss %.4f",
-                       hub->memory.score);
+        (void)snprintf(reason, size, "goal reached: loss %.4f at version %llu",
+                       hub->memory.score,
+                       (unsigned long long)hub->memory.scored_version);
     else if (told_done(hub))
         (void)snprintf(reason, size, "%llu iteration%s done",
                        (unsigned long long)hub->config.iterations,

@@ -41,13 +41,25 @@ static void add_line(struct text *out, const struct msg_log *line)
     text_add(out, "\n");
 }
 
+/* Where the last `count` lines begin, with those that say what was left out. */
+static uint64_t last_lines(const struct logs_node *node, uint64_t count)
+{
+    uint64_t from = node->next, taken = node->left_out != 0;
+
+    while (from > node->first) {
+        taken += node->lines[(from - 1) % LOGS_LINES].left_out ? 2 : 1;
+        if (taken > count)
+            break;
+        from--;
+    }
+    return from;
+}
+
 static void add_lines(struct text *out, const struct logs_node *node,
                       uint64_t count, uint64_t from)
 {
-    if (count > node->next - node->first)
-        count = node->next - node->first;
     if (!from || from > node->next)
-        from = node->next - count;
+        from = last_lines(node, count);
     text_add(out, "%s%" PRIu64 "\n", next_word, node->next);
     if (from < node->first) {
         add_left_out(out, node->first - from);

@@ -75,8 +75,10 @@ ends t3 0
 
 # ---- through pipes ----
 
-start pipe sh -c "TERM=xterm '$bin/starswitch-hub' top --directory \
-    '$here/h.run' | cat"
+mkfifo "$here/end"
+start pipe cat "$here/end"
+start piped sh -c "TERM=xterm exec '$bin/starswitch-hub' top --directory \
+    '$here/h.run' >'$here/end'"
 until_ 20 "a line about the run" said pipe "version="
 start lines "$bin/starswitch-hub" top --directory "$here/h.run" --json
 until_ 20 "a line of JSON" said lines '"nodes":[{"name":"n1"'
@@ -90,6 +92,9 @@ until_ 20 "so does JSON" said lines '"event":"away"'
     failed "there are escapes in a pipe"
 send INT lines
 ends lines 0
+send KILL pipe
+ends pipe 137
+ends piped 141 10 # nobody reads it any more
 # Who reads goes away.
 timeout 20 "$bin/starswitch-hub" top --directory "$here/h.run" \
     2>"$here/none.err" | head -n 1 >/dev/null || :

@@ -243,9 +243,9 @@ static void the_run_ends_when_the_goal_is_reached(void)
     store.accuracy = 0.88;
     fake_node_gives(f, &a, 1, 1);
     hand_wait(&f->hand, SECOND);
-    CHECK_TEXT("goal reached: test accuracy 88.00 %",
+    CHECK_TEXT("goal reached: test accuracy 88.00 % at version 1",
                hub_fixture_look(f)->reason);
-    CHECK_TEXT("goal reached: test accuracy 88.00 %",
+    CHECK_TEXT("goal reached: test accuracy 88.00 % at version 1",
                fake_node_heard(f, &a, MSG_STOP)->stop.reason);
     hub_fixture_destroy(&f);
 }
@@ -260,7 +260,8 @@ static void the_run_ends_when_the_loss_is_low_enough(void)
     store.loss = 0.5;
     (void)fake_node_alone(f);
     hand_wait(&f->hand, SECOND);
-    CHECK_TEXT("goal reached: loss 0.5000", hub_fixture_look(f)->reason);
+    CHECK_TEXT("goal reached: loss 0.5000 at version 0",
+               hub_fixture_look(f)->reason);
     hub_fixture_destroy(&f);
 }
 
