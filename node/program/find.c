@@ -12,6 +12,8 @@
 /* Milliseconds. A hub announces itself twice a second. */
 enum { PATIENCE = 2400, FURTHER = 700, LISTED = 3 };
 
+enum { ADDRESS = ENDPOINT_HOST_BYTES + 16 };
+
 /* Whether somebody listens on this PC's default port. Nobody is bothered for
  * that: an address cannot be bound while it is listened on. */
 static bool is_here(void)
@@ -30,6 +32,16 @@ static bool is_here(void)
     return taken;
 }
 
+/* Its address, as --hub takes it. */
+static const char *address(const struct beacon_hub *hub, char bytes[ADDRESS])
+{
+    struct text text;
+
+    text_init(&text, bytes, ADDRESS);
+    endpoint_print(&hub->at, &text);
+    return bytes;
+}
+
 /* Keeps those whose key is the one that this node has been given. */
 static enum status keep_known(const struct options *options,
                               struct beacon_hub *hubs, unsigned *count,
@@ -38,6 +50,7 @@ static enum status keep_known(const struct options *options,
     uint8_t fingerprint[BEACON_FINGERPRINT_BYTES];
     struct invitation invitation;
     unsigned kept = 0;
+    char at[ADDRESS];
     enum status status;
 
     if (!options->key[0])
@@ -53,11 +66,10 @@ static enum status keep_known(const struct options *options,
             hubs[kept++] = hubs[i];
     if (!kept && *count)
         return because(why, STATUS_CONFIG,
-                       "a hub announces itself at %s%.60s%s:%u, and the key is "
+                       "a hub announces itself at %.70s, and the key is "
                        "not that hub's: take the key that starswitch-hub "
                        "keygen prints there, or say where the hub is, --hub",
-                       endpoint_opens(hubs[0].at.host), hubs[0].at.host,
-                       endpoint_closes(hubs[0].at.host), hubs[0].at.port);
+                       address(&hubs[0], at));
     *count = kept;
     return STATUS_OK;
 }
@@ -65,14 +77,12 @@ static enum status keep_known(const struct options *options,
 static enum status several(const struct beacon_hub *hubs, unsigned count,
                            struct why *why)
 {
-    char list[LISTED * 64];
+    char list[LISTED * 64], at[ADDRESS];
     struct text text;
 
     text_init(&text, list, sizeof list);
     for (unsigned i = 0; i < count && i < LISTED; i++)
-        text_add(&text, "%s%s%.30s%s:%u", i ? ", " : "",
-                 endpoint_opens(hubs[i].at.host), hubs[i].at.host,
-                 endpoint_closes(hubs[i].at.host), hubs[i].at.port);
+        text_add(&text, "%s%.40s", i ? ", " : "", address(&hubs[i], at));
     return because(why, STATUS_CONFIG,
                    "%u hubs announce themselves on this network: %s%s; choose "
                    "one with --hub",
@@ -82,6 +92,7 @@ static enum status several(const struct beacon_hub *hubs, unsigned count,
 enum status main_find_hub(struct options *options, struct why *why)
 {
     struct beacon_hub hubs[BEACON_MOST];
+    char at[ADDRESS];
     enum status status;
     unsigned count;
 
@@ -96,10 +107,8 @@ enum status main_find_hub(struct options *options, struct why *why)
     if (count) {
         options->hubs.list[0] = hubs[0].at;
         options->hubs.count = 1;
-        (void)fprintf(stderr, "found the hub of run %016llx at %s%s%s:%u\n",
-                      (unsigned long long)hubs[0].run,
-                      endpoint_opens(hubs[0].at.host), hubs[0].at.host,
-                      endpoint_closes(hubs[0].at.host), hubs[0].at.port);
+        (void)fprintf(stderr, "found the hub of run %016llx at %s\n",
+                      (unsigned long long)hubs[0].run, address(&hubs[0], at));
     } else {
         (void)fprintf(stderr,
                       "no hub listens on this PC or announces itself "

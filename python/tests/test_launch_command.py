@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,19 @@ def kill_left(where: Path) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def end(
+    process: subprocess.Popen[str], where: Path, act: Callable[[], object]
+) -> tuple[str, list[int]]:
+    """What it has printed, and what of its script still lives, after `act`."""
+    try:
+        act()
+        out, _ = process.communicate(timeout=60)
+        return out, alive(where)
+    finally:
+        process.kill()
+        kill_left(where)
+
+
 @pytest.mark.parametrize("by_ssh", [False, True])
 def test_ctrl_c_reaches_what_a_script_has_started(
     tmp_path: Path, ssh: str, by_ssh: bool
@@ -197,15 +211,13 @@ def test_ctrl_c_reaches_what_a_script_has_started(
     listen = ["--listen", "127.0.0.1:7541"] if by_ssh else []
     process = start(tmp_path, *where, *listen, *HUB, "--logs", "logs", "--", *command)
     log = tmp_path / "logs" / ("localhost.log" if by_ssh else "n1.log")
-    try:
+
+    def act() -> None:
         until(lambda: log.exists() and "here is" in log.read_text(), 60)
         assert len(alive(tmp_path)) == (2 if by_ssh else 3)
         os.kill(process.pid, signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
-        left = alive(tmp_path)
-    finally:
-        process.kill()
-        kill_left(tmp_path)
+
+    out, left = end(process, tmp_path, act)
     assert process.returncode == 130, out
     assert "KeyboardInterrupt" in log.read_text()
     assert not left
@@ -227,18 +239,18 @@ def test_a_second_signal_hurries_the_end(
     where = ["--hosts", "localhost", "--ssh", ssh] if by_ssh else ["--local", "1"]
     listen = ["--listen", "127.0.0.1:7541"] if by_ssh else []
     process = start(tmp_path, *where, *listen, *HUB, "--logs", "logs", "--", *command)
-    try:
+    begun = time.monotonic()
+
+    def act() -> None:
+        nonlocal begun
         until(lambda: len(pids(tmp_path)) == 2, 60)
         begun = time.monotonic()
         for sign in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGINT):
             os.kill(process.pid, sign)
             time.sleep(0.1)
-        out, _ = process.communicate(timeout=60)
-        took = time.monotonic() - begun
-        left = alive(tmp_path)
-    finally:
-        process.kill()
-        kill_left(tmp_path)
+
+    out, left = end(process, tmp_path, act)
+    took = time.monotonic() - begun
     assert process.returncode == 128 + signal.SIGHUP, out
     assert "Traceback" not in out
     assert not left
@@ -321,14 +333,12 @@ def test_ctrl_c_while_it_begins_ends_it_quietly(tmp_path: Path, after: float) ->
         text=True,
         start_new_session=True,
     )
-    try:
+
+    def act() -> None:
         time.sleep(after)
         os.killpg(process.pid, signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
-        left = alive(tmp_path)
-    finally:
-        process.kill()
-        kill_left(tmp_path)
+
+    out, left = end(process, tmp_path, act)
     assert process.returncode in (-signal.SIGINT, 130), out
     assert "Traceback" not in out
     assert not left

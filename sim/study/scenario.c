@@ -89,12 +89,13 @@ static enum status settle(struct scenario *scenario, struct why *why)
 {
     struct options *options = &scenario->options;
     enum status status = settle_step(options, why);
+    bool unsaid = !options->time;
 
     options->nodes = options->star_nodes;
     settle_end(options);
     if (status == STATUS_OK)
         status = hub_configure(options, &scenario->hub, why);
-    scenario->hub.time_unsaid = options->time == LONGEST_RUN;
+    scenario->hub.time_unsaid = unsaid;
     scenario->hub.recovery = 0; /* nobody has been there before */
     if (status == STATUS_OK)
         status = settle_goal(scenario, why);
