@@ -22,7 +22,7 @@ sample counts as trained on when the optimizer has stepped: samples are drawn an
 trained on in the same order, and `batch_size` and `accumulate`, or
 `link.report(samples=len(x))`, say how many of them a step is. What was drawn and
 not trained on (a last batch that drop_last leaves out, a loop that was left) is
-drawn again in the next pass.
+drawn again in the next pass, and that goes on with the part that was being drawn.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class Task:
     part: int
     parts: int
     left: int = 0  # samples not trained on yet
+    drawn: int = 0  # samples, also those that are to be drawn again
     given: int = 1  # times, as the library counts
     lost: bool = False  # the hub gives it to another
 
@@ -155,6 +156,8 @@ class Sampler:
         self._at = (0, 0)  # epoch and position: all before was trained on
         self._drawn: deque[_Drawn] = deque()
         self._tasks: dict[int, Task] = {}
+        self._again: deque[_Drawn] = deque()  # drawn in a pass that was left
+        self._open: Task | None = None  # being drawn, also by a pass that was left
         self._hand: Task | None = None  # of the next epoch
         self._trained_count = 0
         self._told = 0  # samples reported for the next step, counted already
@@ -201,11 +204,13 @@ class Sampler:
         self._at = (self._epoch, self._resume)
         self._epoch, self._resume = self._epoch + 1, 0
         self._settle()
-        again = [one for one in self._drawn if one.task and not one.task.lost]
+        self._again.extendleft(one for one in reversed(self._drawn) if one.task)
         self._drawn.clear()
-        stuck = bool(again) and self._trained_count == 0
+        again = any(one.task and not one.task.lost for one in self._again)
+        stuck = again and self._trained_count == 0
         self._trained_count = 0
-        for one in again:
+        while self._again:
+            one = self._again.popleft()
             if one.task is None or one.task.lost:
                 continue
             self._drawn.append(one)
@@ -241,14 +246,19 @@ class Sampler:
 
     def _draw_task(self, task: Task, number: int) -> Iterator[int]:
         order = Order(self._n, self._seed, task.epoch) if self._shuffle else None
-        for place in task.places(self._n):
+        places = task.places(self._n)
+        self._open = task
+        while task.drawn < len(places):
             if task.lost or number != self._pass:
                 return
+            place = places[task.drawn]
+            task.drawn += 1
             index = place if order is None else order[place]
             self._drawn.append(_Drawn(index, task))
             yield index
             if place % LOOK_EVERY == 0:
                 self._look()
+        self._open = None
 
     def _own_share(self, epoch: int, position: int) -> Iterator[int]:
         """Every n-th of the epoch's order, for n nodes; from where they are when
@@ -304,6 +314,9 @@ class Sampler:
         return time.monotonic() - self._since < FIRST_TASK
 
     def _next_task(self) -> Task | None:
+        open, self._open = self._open, None
+        if open is not None and not open.lost:
+            return open
         if self._hand is not None:
             task, self._hand = self._hand, None
             if not task.lost:

@@ -220,6 +220,34 @@ def test_a_task_is_done_when_its_samples_have_been_stepped_on(
     assert 3 * n <= len(link.trained) < 3 * n + passes * 60 * accumulate
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("told", ["batch_size", "before"])
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_a_pass_that_is_left_is_gone_on_with(
+    workers: int, told: str, most: int
+) -> None:
+    """As where a script trains on so many batches an epoch."""
+    n = 103
+    link = Ledger(parts=9, epochs=2)  # parts of 11 and 12, batches of 4
+    ours = sampler(n, link, batch_size=4 if told == "batch_size" else None, fill=False)
+    loader = DataLoader(
+        TensorDataset(torch.arange(n)), batch_size=4, sampler=ours, num_workers=workers
+    )
+    passes = 0
+    while not ours.over and passes < 200:
+        passes += 1
+        for at, x in enumerate(batches(loader)):
+            if told == "before":
+                link._samples += len(x)
+            link.step(x)
+            if at + 1 == most:
+                break
+    link.check(n)
+    assert ours.over and passes < 200
+    assert len(link.done) == 18 and not link.failed
+    assert Counter(link.trained) == dict.fromkeys(range(n), 2)
+
+
 def test_without_a_word_on_samples_all_that_was_drawn_counts() -> None:
     link = Ledger(parts=4)
     ours = sampler(40, link)
