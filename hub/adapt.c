@@ -46,7 +46,8 @@ static void look_anew(struct hub *hub, unsigned skipped)
     adapt->rounds = 0;
     adapt->samples = 0;
     EACH_MEMBER(hub, member)
-        member->traffic = (struct traffic){.down_before = member->down_bytes};
+        member->traffic =
+            (struct traffic){.down_before = member->here.down_bytes};
 }
 
 /* ---- what is seen ---- */
@@ -98,7 +99,8 @@ static double busy_of(const struct member *member, double *up, double *down)
 {
     const struct traffic *traffic = &member->traffic;
     double count = (double)traffic->uploads;
-    double sent = (double)(member->down_bytes - traffic->down_before) / count;
+    double sent =
+        (double)(member->here.down_bytes - traffic->down_before) / count;
     double most = patience_seconds(traffic->up > traffic->down ? traffic->up
                                                                : traffic->down);
 

@@ -12,8 +12,7 @@ static void delivery_sent(struct hub *hub, struct member *member,
         waits_sent(hub, member, false);
     member->delivery.out += payload->wire_bytes;
     member->delivery.moved = hub->now;
-    member->down_bytes += payload->wire_bytes;
-    hub->run.moved.down_bytes += payload->wire_bytes;
+    member->here.down_bytes += payload->wire_bytes;
     effects_send(hub->out, member->bulk, msg, payload);
 }
 

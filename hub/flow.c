@@ -158,8 +158,8 @@ void flow_tick(struct hub *hub)
     EACH_HERE(hub, member) {
         double trip = (double)member->stats.round_trip / (double)SECOND;
 
-        pace_look(&member->up, member->up_bytes, span);
-        pace_look(&member->down, member->down_bytes, span);
+        pace_look(&member->up, member->here.up_bytes, span);
+        pace_look(&member->down, member->here.down_bytes, span);
         if (trip > 0 && (member->trip <= 0 || trip < member->trip))
             member->trip = trip;
         else if (trip > 0)

@@ -143,8 +143,7 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
     const struct msg_chunk *chunk = &in->msg->chunk;
     struct update *update;
 
-    member->up_bytes += in->payload->wire_bytes;
-    hub->run.moved.up_bytes += in->payload->wire_bytes;
+    member->here.up_bytes += in->payload->wire_bytes;
     member->arrival = (struct arrival){0};
     if (chunk->exchange == 0) {
         give_with(hub, in->member->place, chunk, in->payload);

@@ -159,6 +159,18 @@ static bool is_of(const struct member *member, const struct msg_hello *hello)
            member->uuid_low == hello->node_low;
 }
 
+/* What people see of a node goes on over its processes. */
+static void past_add(struct msg_ping *past, const struct msg_ping *stats)
+{
+    past->missed += stats->missed;
+    past->waited += stats->waited;
+    past->compute += stats->compute;
+    past->net_wait += stats->net_wait;
+    past->data_wait += stats->data_wait;
+    past->optimizer += stats->optimizer;
+    past->idle += stats->idle;
+}
+
 /* What it says of itself until its first PING. What a process of a node counts
  * goes on over its sessions. */
 static void stats_begin(struct member *member, const struct msg_hello *hello,
@@ -187,8 +199,10 @@ static void member_enter(struct hub *hub, struct member *member,
     bool again = member->state != MEMBER_NOBODY;
     bool same = again && member->incarnation == hello->incarnation;
 
-    if (again && !same)
+    if (again && !same) {
         member_forget_past(hub, member);
+        past_add(&member->past, &member->stats);
+    }
     member_name_is(hub, member, hello->node_high, hello->node_low);
     if (peer->key != KEY_NONE)
         member->key = peer->key;
@@ -217,6 +231,8 @@ static void member_enter(struct hub *hub, struct member *member,
     member->heard = hub->now;
     if (same && member->met)
         member_reaches(hub, member, hello->iteration);
+    else if (same)
+        member_begins_at(member, member->iteration, hello->iteration);
     member->iteration = hello->iteration;
     member->met = true;
     if (!member->last_exchange) {

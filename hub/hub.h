@@ -120,15 +120,22 @@ struct hub_durations {
     double seconds;                          /* of all */
 };
 
+/* What a node, or a run, has done and moved since it joined, in all its
+ * processes. */
+struct hub_moved {
+    uint64_t steps;     /* iterations */
+    uint64_t samples;   /* training samples of its offers */
+    uint64_t exchanges; /* merged */
+    uint64_t up_bytes, down_bytes;
+};
+
 struct hub_node_view {
     char name[NODE_NAME_BYTES];
-    uint64_t iteration; /* as its process counts */
-    uint64_t steps;     /* iterations that go with these bytes: since the hub
-                           began, in all its processes */
+    uint64_t iteration;            /* as its process counts */
+    struct hub_moved moved;        /* in all lives of the hub, of which */
+    struct hub_moved before;       /* so much before this one */
     double rate, loss, accuracy;   /* accuracy below 0: none */
     uint64_t lag;                  /* centre versions since its base */
-    uint64_t exchanges;            /* merged */
-    uint64_t samples;              /* training samples of its offers */
     uint64_t fates[VERDICT_COUNT]; /* exchanges that ended so */
     uint64_t preempted;            /* times its parameters were replaced */
     double up_rate, down_rate;     /* bytes per second, of the last seconds */
@@ -138,7 +145,6 @@ struct hub_node_view {
                     known */
     uint64_t down_limit; /* that it wants at most; 0: none */
     uint64_t missed;
-    uint64_t up_bytes, down_bytes;
     nanos round_trip, waited;
     nanos spent[SPENT_COUNT]; /* where its trainer's time went, as it says; all
                                  0: it does not say */
@@ -150,12 +156,6 @@ struct hub_node_view {
     bool left;            /* it is gone, and has said goodbye */
     bool drained, pinned; /* by the operator */
     char why[64]; /* what became of its last chunk, unless it is merged */
-};
-
-/* What a run has done and moved, in all lives of its nodes. */
-struct hub_moved {
-    uint64_t steps; /* iterations, while a hub knew of the node */
-    uint64_t up_bytes, down_bytes;
 };
 
 struct hub_view {
@@ -189,7 +189,7 @@ struct hub_view {
     nanos pending, training;
     nanos run_time; /* for which the run has had a hub, all lives of that */
     nanos former;   /* of that, in lives before this one */
-    struct hub_moved moved; /* in all lives of the hub, too */
+    struct hub_moved moved; /* in all of them */
     /* When the run ends: by what, NOTHING: not known (yet); and whether it has
      * an end at all but by hand. */
     enum eta_end eta_by;

@@ -16,7 +16,7 @@ enum { KEEP_SHARE = 10 };
  * and then never more than a chunk at a time: a model that is cut into few
  * bytes has a manifest that is not much smaller. A short one may be told
  * beyond that, each KEEP_DEMAND: nobody else would ever keep a small model. */
-enum { KEEP_MOST = 30, KEEP_SHORT = 4096 };
+enum { KEEP_MOST = 30, KEEP_SHORT = 8192 };
 
 /* Whether what nodes are sent is the centre. */
 static bool is_sent_out(const struct hub *hub)
@@ -60,7 +60,8 @@ static bool is_affordable(const struct hub *hub, const struct member *member,
          hub->now - member->told.at >= KEEP_DEMAND))
         return true;
     return (hub->config.keeping || bytes <= chunk) &&
-           1000 * (member->told.bytes + bytes) <= most * member->down_bytes;
+           1000 * (member->told.bytes + bytes) <=
+               most * member->here.down_bytes;
 }
 
 /* Whether it may be sent `bytes` more. */

@@ -52,14 +52,15 @@ static double foresee_use(const struct hub *hub, const struct member *member)
 static void look_at_time(const struct hub *hub, const struct member *member,
                          struct hub_node_view *view)
 {
-    const struct msg_ping *stats = &member->stats;
+    const struct msg_ping *stats = &member->stats, *past = &member->past;
 
-    view->waited = stats->waited;
-    view->spent[SPENT_COMPUTE] = stats->compute;
-    view->spent[SPENT_NET_WAIT] = stats->net_wait;
-    view->spent[SPENT_DATA_WAIT] = stats->data_wait;
-    view->spent[SPENT_OPTIMIZER] = stats->optimizer;
-    view->spent[SPENT_IDLE] = stats->idle;
+    view->missed = past->missed + stats->missed;
+    view->waited = past->waited + stats->waited;
+    view->spent[SPENT_COMPUTE] = past->compute + stats->compute;
+    view->spent[SPENT_NET_WAIT] = past->net_wait + stats->net_wait;
+    view->spent[SPENT_DATA_WAIT] = past->data_wait + stats->data_wait;
+    view->spent[SPENT_OPTIMIZER] = past->optimizer + stats->optimizer;
+    view->spent[SPENT_IDLE] = past->idle + stats->idle;
     view->foreseen = foresee_use(hub, member);
 }
 
@@ -69,11 +70,11 @@ static void look_at(const struct hub *hub, const struct member *member,
     memcpy(view->name, member->name, sizeof view->name);
     memcpy(view->why, member->why, sizeof view->why);
     view->iteration = member->iteration;
-    view->steps = member->steps;
+    view->before = member->before;
+    view->moved = member_moved(member);
     view->rate = member->stats.rate;
     view->loss = member->stats.loss;
     view->accuracy = member->stats.accuracy;
-    view->missed = member->stats.missed;
     view->told = member->stats.sent != 0;
     look_at_time(hub, member, view);
     view->round_trip = member->stats.round_trip;
@@ -83,8 +84,6 @@ static void look_at(const struct hub *hub, const struct member *member,
         member->base_version ? members_lag(hub, member->base_version) : 0;
     if (view->lag > hub->centre.version)
         view->lag = hub->centre.version;
-    view->exchanges = member->exchanges;
-    view->samples = member->samples;
     memcpy(view->fates, member->fates, sizeof view->fates);
     view->preempted = member->preempted;
     view->up_rate = member_is_here(member) ? member->up.mean : 0;
@@ -93,8 +92,6 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->link_down = traffic_down(member);
     view->busy = traffic_busy(member);
     view->down_limit = member->delivery.bucket.rate;
-    view->up_bytes = member->up_bytes;
-    view->down_bytes = member->down_bytes;
     view->silent = member->state == MEMBER_SILENT;
     view->quarantined = quarantine_holds(member);
     view->best = false;
@@ -310,7 +307,6 @@ static void look_at_times(const struct hub *hub, nanos now,
         view->training = until - hub->first_round_at;
     view->run_time = hub_time(hub);
     view->former = hub->run.former;
-    view->moved = hub->run.moved;
 }
 
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
@@ -355,9 +351,12 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);
     foresee_look(hub, now, view);
+    view->moved = hub->run.left;
     view->nodes = hub->roll.shown;
-    EACH_MEMBER(hub, member)
-        look_at(hub, member, &view->nodes[view->count++]);
+    EACH_MEMBER(hub, member) {
+        look_at(hub, member, &view->nodes[view->count]);
+        moved_add(&view->moved, &view->nodes[view->count++].moved);
+    }
     mark_best(view);
     say_state(hub, now, view);
 }

@@ -232,7 +232,7 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
 
     member_reaches(hub, member, offer->iteration);
     if (offer->exchange > member->last_exchange)
-        member->samples += offer->samples;
+        member->here.samples += offer->samples;
     member_recount(hub, member);
     if ((!centre_is_founded(hub) && !tournament_goes_on(hub)) ||
         hub->run.phase == PHASE_RECOVERING || offer->exchange == 0) {

@@ -92,6 +92,19 @@ static void take_part(struct hub *hub, struct member *member,
         member->last_exchange = part->exchange;
 }
 
+/* What its process has done since then, alone or with a hub that is no more, is
+ * told by its HELLO, which may have come before. */
+static void take_moved(struct member *member, const struct saved_node *node)
+{
+    uint64_t begun = member->iteration - member->here.steps;
+
+    member->before = node->did;
+    if (!member->met)
+        member->iteration = node->iteration;
+    else if (begun <= member->iteration)
+        member_begins_at(member, node->iteration, begun);
+}
+
 static void take_node(struct hub *hub, struct member *member,
                       const struct saved_node *node)
 {
@@ -108,6 +121,7 @@ static void take_node(struct hub *hub, struct member *member,
         node->drained || (member_is_here(member) && member->drained);
     if (node->pinned)
         hub->run.pinned = member->place;
+    take_moved(member, node);
     for (unsigned i = 0; i < node->parts; i++) {
         saved_next_part(&text, &part);
         take_part(hub, member, &part);
@@ -201,8 +215,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
         (unsigned)(saved->live < HUB_MAX_NODES ? saved->live : 0);
     hub->rounds.samples =
         saved->samples < MOST_SAMPLES ? saved->samples : MOST_SAMPLES;
-    hub->run.moved = saved->moved;
-    hub->rounds.steps = saved->moved.steps;
+    hub->run.left = saved->left;
     hub->run.former = saved->time < LONGEST_RUN ? (nanos)saved->time : 0;
     hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;

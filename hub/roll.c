@@ -131,7 +131,9 @@ struct member *member_of_session(const struct hub *hub, uint64_t session)
 void member_clear(struct hub *hub, struct member *member)
 {
     struct member kept = *member;
+    struct hub_moved moved = member_moved(member);
 
+    moved_add(&hub->run.left, &moved);
     index_remove(&hub->roll.uuids, member->uuid_high, member->uuid_low);
     index_remove(&hub->roll.sessions, member->session, 0);
     free(member->sketch);
@@ -227,17 +229,43 @@ static void tally_move(struct tally *all, const struct tally *from,
     all->done += to->done - from->done;
 }
 
+void moved_add(struct hub_moved *to, const struct hub_moved *from)
+{
+    to->steps += from->steps;
+    to->samples += from->samples;
+    to->exchanges += from->exchanges;
+    to->up_bytes += from->up_bytes;
+    to->down_bytes += from->down_bytes;
+}
+
+struct hub_moved member_moved(const struct member *member)
+{
+    struct hub_moved moved = member->before;
+
+    moved_add(&moved, &member->here);
+    return moved;
+}
+
+/* How many there are between the two. */
+static uint64_t steps_between(uint64_t from, uint64_t to)
+{
+    return to > from && to - from <= MOST_STEPS ? to - from : 0;
+}
+
+void member_begins_at(struct member *member, uint64_t former,
+                      uint64_t iteration)
+{
+    member->before.steps += steps_between(former, iteration);
+}
+
 void member_reaches(struct hub *hub, struct member *member, uint64_t iteration)
 {
-    uint64_t more = iteration - member->iteration;
+    uint64_t more = steps_between(member->iteration, iteration);
 
-    if (iteration <= member->iteration)
-        return;
-    member->iteration = iteration;
-    if (more > MOST_STEPS)
-        return;
-    member->steps += more;
-    hub->run.moved.steps += more;
+    if (iteration > member->iteration)
+        member->iteration = iteration;
+    member->here.steps += more;
+    hub->rounds.steps += more;
 }
 
 void member_recount(struct hub *hub, struct member *member)

@@ -110,9 +110,7 @@ struct member {
     enum start start;
     nanos heard, bulk_lost, lost; /* lost: away since then, no goodbye; or 0 */
     uint64_t iteration;           /* of its newest offer or PING */
-    uint64_t steps; /* iterations that it has done since the hub met it, in all
-                       its processes */
-    bool met;       /* it has said HELLO to this hub */
+    bool met;                     /* it has said HELLO to this hub */
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */
     uint64_t offered;       /* iteration of the newest that was taken */
@@ -131,8 +129,9 @@ struct member {
     uint64_t took_version; /* when that began, also over breaks */
     uint32_t took, claims; /* chunks of it that it has: by its credit; as it
                               said after a break */
-    uint64_t exchanges, up_bytes, down_bytes;
-    uint64_t samples;              /* of its offers, in all */
+    /* In lives of the hub before this one, and since it began. */
+    struct hub_moved before, here;
+    struct msg_ping past;          /* what its former processes have counted */
     uint64_t fates[VERDICT_COUNT]; /* exchanges that ended so */
     uint64_t preempted;            /* times */
     struct pace up, down;
@@ -199,8 +198,16 @@ struct peer *peer_add(struct hub *hub, peer_id id);
 void peer_remove(struct hub *hub, struct peer *peer);
 /* A new place, which is nobody's yet. */
 struct member *member_add(struct hub *hub);
+/* Adds what the one has done and moved to the other. */
+void moved_add(struct hub_moved *to, const struct hub_moved *from);
+/* In all lives of the hub. */
+struct hub_moved member_moved(const struct member *member);
 /* It has done so many iterations; fewer than before is no news. */
 void member_reaches(struct hub *hub, struct member *member, uint64_t iteration);
+/* Its process came to this hub at an iteration, and to the one before, as far
+ * as that has saved, at `former`: between them it was alone. */
+void member_begins_at(struct member *member, uint64_t former,
+                      uint64_t iteration);
 /* Empties its place for another node. What it has in rounds stays there. */
 void member_clear(struct hub *hub, struct member *member);
 void member_name_is(struct hub *hub, struct member *member, uint64_t high,

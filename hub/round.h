@@ -70,7 +70,7 @@ struct rounds {
     unsigned merging;   /* have chunks that are done */
     unsigned barren;    /* in a row, of which nothing came in time */
     struct newcomers newcomers;
-    uint64_t steps;         /* of all nodes together, at the last one's close */
+    uint64_t steps; /* of all nodes together, since the last one's close */
     unsigned halving_round; /* of the tournament, from 0 */
     struct policy tournament_policy, final_policy;
     uint64_t preempted; /* nodes, so far */

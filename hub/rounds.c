@@ -238,7 +238,7 @@ static struct gate_state gate_look(const struct hub *hub,
         .offered = round_offered(hub, round),
         .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
-        .iterations = hub->run.moved.steps - hub->rounds.steps,
+        .iterations = hub->rounds.steps,
         .every = hub->adapt.every,
         .slack = hub->policy->gate->slack ? waits_slack(hub) : -1,
         .numbers = &hub->policy->numbers,
@@ -251,7 +251,8 @@ static bool gate_closes(const struct hub *hub, const struct round *round)
 
     if ((run_is_ending(hub) || has_last(round)) && state.required > state.live)
         state.required = state.live;
-    return hub->run.phase != PHASE_STOPPING && round->count &&
+    return hub->run.phase != PHASE_STOPPING &&
+           hub->run.phase != PHASE_STOPPED && round->count &&
            may_close(hub, &state);
 }
 
@@ -284,7 +285,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     qsort(round->list, round->count, sizeof *round->list, by_member);
     EACH_OFFER(round, one)
         candidate_fill(hub, one);
-    hub->rounds.steps = hub->run.moved.steps;
+    hub->rounds.steps = 0;
     tournament_choose(hub, round);
     choice_make(hub, round);
     waits_skip(hub, round);

@@ -47,8 +47,8 @@ struct run {
     nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
     nanos seen;                   /* a node was there last; 0: none has been */
     char reason[MSG_TEXT_BYTES];
-    nanos former; /* time that it had a hub, in lives before */
-    struct hub_moved moved;
+    nanos former;          /* time that it had a hub, in lives before */
+    struct hub_moved left; /* by members whose places are others' now */
     int pinned; /* member that is the policy's winner by order, or -1 */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;

@@ -7,21 +7,25 @@
  * One run, unless updates were lost on their way chunk by chunk. `chunk`
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
- * had a hub, `samples` how many it was trained on, `moved` its iterations and
- * the bytes up and down (struct hub_moved), `norms` what
+ * had a hub, `samples` how many it was trained on, `norms` what
  * hub/norm_history.h says; `first` is the first score of the run, as bits and
  * for people, if there was one. Where some tensors are statistics, run by run
  * how many are of which kind, from the first to the last:
  *
  *     kinds TENSORS KIND TENSORS KIND ...
  *
- * Of a node there are these lines, all but the first only if they are true:
+ * Of a node there are these lines, all but the first two only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
+ *     did ITERATION STEPS SAMPLES EXCHANGES UP DOWN
  *     parted EXCHANGE VERDICTS
  *     drained
  *     pinned
  *     quarantine LEFT TERM SINCE
+ *
+ * Of `did`, which an older release has not, ITERATION is as its process counts,
+ * and the rest struct hub_moved; `left`, before all nodes, is the sum of those
+ * that are listed no more.
  *
  * MERGED is its newest exchange that was merged as a whole, or in part and so
  * long ago that only its node knows which; `parted` are those that were not,
@@ -42,7 +46,7 @@
 enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
-    NODE_BYTES = 224, /* of a node's lines, but for those of exchanges */
+    NODE_BYTES = 448, /* of a node's lines, but for those of exchanges */
     KIND_BYTES = 8,   /* of a tensor */
     LENGTH_BYTES = 32 + NORM_SERIES * 21,
     STATE_BYTES = 512 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
@@ -233,16 +237,30 @@ static size_t room_of_parts(const struct hub *hub, const struct member *member)
 
 /* ---- the text ---- */
 
+static size_t print_moved(const struct hub_moved *moved, char *text,
+                          size_t size)
+{
+    return (size_t)snprintf(text, size,
+                            " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                            " %" PRIu64 "\n",
+                            moved->steps, moved->samples, moved->exchanges,
+                            moved->up_bytes, moved->down_bytes);
+}
+
 static size_t print_node(const struct hub *hub, const struct member *member,
                          char *text, size_t size)
 {
     const struct conduct *conduct = &member->conduct;
+    const struct hub_moved moved = member_moved(member);
     size_t at = (size_t)snprintf(
         text, size,
         "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
         member->uuid_high, member->uuid_low, member->incarnation,
         member->merged, member->key, member->name);
 
+    at += (size_t)snprintf(text + at, size - at, "did %" PRIu64,
+                           member->iteration);
+    at += print_moved(&moved, text + at, size - at);
     at += print_parts(hub, member, text + at, size - at);
     at += (size_t)snprintf(text + at, size - at, "%s%s",
                            member->drained ? "drained\n" : "",
@@ -290,13 +308,12 @@ struct blob *saved_write(struct hub *hub)
         at += (size_t)snprintf(text + at, size - at, "first %" PRIu64 " %.9g\n",
                                bits_of(hub->memory.first), hub->memory.first);
     at += print_turns(hub, text + at, size - at);
-    at += (size_t)snprintf(
-        text + at, size - at,
-        "live %" PRIu64 "\ntime %" PRIu64 "\nsamples %" PRIu64
-        "\nmoved %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-        (uint64_t)hub->centre.merged_live, (uint64_t)hub_time(hub),
-        hub->rounds.samples, hub->run.moved.steps, hub->run.moved.up_bytes,
-        hub->run.moved.down_bytes);
+    at += (size_t)snprintf(text + at, size - at,
+                           "live %" PRIu64 "\ntime %" PRIu64
+                           "\nsamples %" PRIu64 "\nleft",
+                           (uint64_t)hub->centre.merged_live,
+                           (uint64_t)hub_time(hub), hub->rounds.samples);
+    at += print_moved(&hub->run.left, text + at, size - at);
     if (hub->centre.schema->statistics.count)
         at += print_kinds(hub->centre.schema, text + at, size - at);
     at += print_lengths(hub, text + at, size - at);
@@ -339,6 +356,22 @@ static bool is_line(const char *text, const char *word)
     size_t length = strlen(word);
 
     return strncmp(text, word, length) == 0 && text[length] == '\n';
+}
+
+/* A line that begins with `key`, if there is one: a number that is `first`'s,
+ * where that is one, and those of print_moved. */
+static void read_moved(const char **text, const char *key, uint64_t *first,
+                       struct hub_moved *out)
+{
+    uint64_t *to[] = {first,           &out->steps,    &out->samples,
+                      &out->exchanges, &out->up_bytes, &out->down_bytes};
+    unsigned i = first ? 0 : 1;
+
+    if (!saved_number(text, key, to[i]))
+        return;
+    while (++i < sizeof to / sizeof *to && saved_number(text, "", to[i]))
+        continue;
+    next_line(text);
 }
 
 static bool read_part(const char **text, struct saved_part *part)
@@ -405,6 +438,7 @@ bool saved_next_node(const char **text, struct saved_node *node)
         return false;
     node->name = at;
     next_line(&at);
+    read_moved(&at, "did", &node->iteration, &node->did);
     node->parted = at;
     while (read_part(&at, &part))
         node->parts++;
@@ -487,11 +521,7 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
         next_line(&text);
     if (saved_number(&text, "samples", &saved->samples))
         next_line(&text);
-    if (saved_number(&text, "moved", &saved->moved.steps)) {
-        (void)(saved_number(&text, "", &saved->moved.up_bytes) &&
-               saved_number(&text, "", &saved->moved.down_bytes));
-        next_line(&text);
-    }
+    read_moved(&text, "left", NULL, &saved->left);
     if (strncmp(text, "kinds ", 6) == 0) {
         saved->kinds = text;
         next_line(&text);

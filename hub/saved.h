@@ -16,13 +16,13 @@ struct saved {
     uint64_t run, epoch, version, lineage, best_version, turned;
     uint32_t chunk_elements;
     double best_score, best_measure, best_accuracy;
-    double first_score;     /* NO_SCORE: not known */
-    const char *merge;      /* the merge rule's line, or NULL; in the text */
-    const char *norms;      /* their line, or NULL; in the text */
-    uint64_t live;          /* nodes of the last round; 0: not known */
-    uint64_t time;          /* for which the run has had a hub, in ns */
-    uint64_t samples;       /* that it was trained on */
-    struct hub_moved moved; /* all 0: not known */
+    double first_score;    /* NO_SCORE: not known */
+    const char *merge;     /* the merge rule's line, or NULL; in the text */
+    const char *norms;     /* their line, or NULL; in the text */
+    uint64_t live;         /* nodes of the last round; 0: not known */
+    uint64_t time;         /* for which the run has had a hub, in ns */
+    uint64_t samples;      /* that it was trained on */
+    struct hub_moved left; /* by nodes that are not listed */
     const char *kinds; /* the tensors', or NULL: all are trained; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     const char *nodes; /* lines of each; in the text */
@@ -30,10 +30,11 @@ struct saved {
 
 /* What the lines about a node say. */
 struct saved_node {
-    uint64_t high, low, incarnation, merged, key;
-    const char *name;   /* up to the end of the line */
-    const char *parted; /* lines of its exchanges that were merged in part */
-    unsigned parts;     /* how many */
+    uint64_t high, low, incarnation, merged, key, iteration;
+    struct hub_moved did; /* all 0: not known */
+    const char *name;     /* up to the end of the line */
+    const char *parted;   /* lines of its exchanges that were merged in part */
+    unsigned parts;       /* how many */
     bool drained, pinned;
     uint64_t left, term, since; /* of a quarantine; term 0: there was none */
 };

@@ -61,7 +61,7 @@ void traffic_uploaded(struct hub *hub, const struct update *one)
 
 void traffic_sending(struct member *member)
 {
-    member->busy.down_before = member->down_bytes;
+    member->busy.down_before = member->here.down_bytes;
 }
 
 void traffic_fetched(const struct hub *hub, struct member *member, nanos since)
@@ -72,8 +72,8 @@ void traffic_fetched(const struct hub *hub, struct member *member, nanos since)
         return;
     member->traffic.down += hub->now - later(since, hub->adapt.began);
     busy->down += new_time(hub, since, &busy->counted_down);
-    busy->down_bytes += member->down_bytes - busy->down_before;
-    busy->down_before = member->down_bytes;
+    busy->down_bytes += member->here.down_bytes - busy->down_before;
+    busy->down_before = member->here.down_bytes;
 }
 
 double traffic_busy(const struct member *member)

@@ -323,7 +323,7 @@ void update_retire(struct hub *hub, struct update *update)
     if (member->incarnation == update->incarnation) {
         count_end(hub, member, update);
         if (update->merged > update->foreign)
-            member->exchanges++;
+            member->here.exchanges++;
         else /* its node offers its samples again */
             member->returned += update->steps;
         if (update_member(hub, update))

@@ -161,7 +161,7 @@ static void tell_node(struct point point, const struct hub_node_view *node)
 {
     if (node->gone || node->silent)
         return;
-    point.step = node->iteration;
+    point.step = node->moved.steps;
     tell(&point, "loss", node->name, node->loss);
     if (node->accuracy >= 0)
         tell(&point, "accuracy", node->name, node->accuracy);
@@ -173,8 +173,8 @@ static void tell_node(struct point point, const struct hub_node_view *node)
 static uint64_t step_of(const struct hub_view *view, uint64_t step)
 {
     for (unsigned i = 0; i < view->count; i++)
-        if (view->nodes[i].iteration > step)
-            step = view->nodes[i].iteration;
+        if (view->nodes[i].moved.steps > step)
+            step = view->nodes[i].moved.steps;
     return step;
 }
 

@@ -81,12 +81,12 @@ static void add_lag(const struct hub_node_view *node, struct text *out)
 
 static void add_up(const struct hub_node_view *node, struct text *out)
 {
-    add_fine(out, (double)node->up_bytes / 1e6, 1);
+    add_fine(out, (double)node->moved.up_bytes / 1e6, 1);
 }
 
 static void add_down(const struct hub_node_view *node, struct text *out)
 {
-    add_fine(out, (double)node->down_bytes / 1e6, 1);
+    add_fine(out, (double)node->moved.down_bytes / 1e6, 1);
 }
 
 static void add_round_trip(const struct hub_node_view *node, struct text *out)

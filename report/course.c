@@ -54,7 +54,7 @@ void course_look(struct course *course, nanos elapsed,
 
         if (i < COURSE_NODES)
             look_at_node(&course->node[i], time, node);
-        bytes += (double)(node->up_bytes + node->down_bytes);
+        bytes += (double)(node->moved.up_bytes + node->moved.down_bytes);
     }
     if (view->score < NO_SCORE)
         add_change(&course->loss, time, view->score);

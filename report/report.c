@@ -221,8 +221,9 @@ static void add_node(const struct hub_node_view *node, struct text *out)
              "<td>%" PRIu64 "</td><td>%" PRIu64 "</td>"
              "<td>%.1f</td><td>%.1f</td><td>%.2f</td>"
              "<td class=\"words long\">%s%s",
-             node->exchanges, node->missed, (double)node->up_bytes / 1e6,
-             (double)node->down_bytes / 1e6,
+             node->moved.exchanges, node->missed,
+             (double)node->moved.up_bytes / 1e6,
+             (double)node->moved.down_bytes / 1e6,
              (double)node->round_trip / (double)MILLISECOND,
              node->gone ? "gone" : activity_words[node->activity].text,
              node->best ? ", best" : "");

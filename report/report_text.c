@@ -13,6 +13,7 @@ struct report_totals report_sum(const struct hub_view *view)
 {
     struct report_totals totals = {
         .iterations = view->moved.steps,
+        .exchanges = view->moved.exchanges,
         .up = (double)view->moved.up_bytes / 1e6,
         .down = (double)view->moved.down_bytes / 1e6,
     };
@@ -21,7 +22,6 @@ struct report_totals report_sum(const struct hub_view *view)
         const struct hub_node_view *node = &view->nodes[i];
 
         totals.gone += node->gone;
-        totals.exchanges += node->exchanges;
         totals.missed += node->missed;
     }
     for (unsigned i = 0; i < VERDICT_COUNT; i++)
@@ -186,7 +186,8 @@ static void add_node(const struct hub_node_view *node, struct text *out)
     used = quote_name(out, node->name, 16);
     text_add(out, "%*s%10" PRIu64 " iterations  %6.1f MB up  %6.1f MB down",
              (int)(16 - used), "", node->iteration,
-             (double)node->up_bytes / 1e6, (double)node->down_bytes / 1e6);
+             (double)node->moved.up_bytes / 1e6,
+             (double)node->moved.down_bytes / 1e6);
     if (node->iteration && has_score(node->loss))
         text_add(out, "  loss %.3f", node->loss);
     if (node->accuracy >= 0)

@@ -155,18 +155,18 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     text_add(out, "{\"name\":");
     quote_json(out, node->name);
     add_whole(out, "iterations", node->iteration);
-    add_whole(out, "steps", node->steps);
+    add_whole(out, "steps", node->moved.steps);
     add_number(out, "rate", node->rate);
     add_number(out, "loss", node->iteration ? node->loss : NAN);
     add_accuracy(out, node->accuracy);
     add_whole(out, "lag", node->lag);
-    add_whole(out, "exchanges", node->exchanges);
+    add_whole(out, "exchanges", node->moved.exchanges);
     add_rejected(out, node);
-    add_whole(out, "samples", node->samples);
+    add_whole(out, "samples", node->moved.samples);
     add_whole(out, "preempted", node->preempted);
     add_whole(out, "missed", node->missed);
-    add_whole(out, "up_bytes", node->up_bytes);
-    add_whole(out, "down_bytes", node->down_bytes);
+    add_whole(out, "up_bytes", node->moved.up_bytes);
+    add_whole(out, "down_bytes", node->moved.down_bytes);
     add_number(out, "up_rate", node->up_rate);
     add_number(out, "down_rate", node->down_rate);
     add_number(out, "link_busy", node->busy);
@@ -230,6 +230,7 @@ static void add_course(struct text *out, const struct table *table)
         add_whole(out, "tasks_done", view->tasks_done);
     }
     add_whole(out, "steps", view->moved.steps);
+    add_whole(out, "exchanges", view->moved.exchanges);
     add_whole(out, "up_bytes", view->moved.up_bytes);
     add_whole(out, "down_bytes", view->moved.down_bytes);
     add_words(out, "state", view->state);

@@ -236,9 +236,10 @@ static void tell_transfer_bytes(const struct teller *teller)
     for (unsigned i = 0; i < teller->view->count; i++) {
         const struct hub_node_view *node = &teller->view->nodes[i];
 
-        tell(teller, "node", node->name, "dir", "up", (double)node->up_bytes);
+        tell(teller, "node", node->name, "dir", "up",
+             (double)(node->moved.up_bytes - node->before.up_bytes));
         tell(teller, "node", node->name, "dir", "down",
-             (double)node->down_bytes);
+             (double)(node->moved.down_bytes - node->before.down_bytes));
     }
 }
 
@@ -409,7 +410,7 @@ void metrics_print(struct text *out)
         "What a hub tells at /metrics (docs/page.md), made from the "
         "table\nhub/page/metrics.def by `make docs`. Text for Prometheus "
         "(0.0.4), or OpenMetrics\nwhere `Accept` asks for it. Counters "
-        "begin anew with the hub.\n\n"
+        "begin anew with the hub, and never fall\nwhile it lives.\n\n"
         "    scrape_configs:\n"
         "      - job_name: starswitch\n"
         "        static_configs: [{targets: [\"127.0.0.1:7540\"]}]\n"

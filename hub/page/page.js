@@ -311,7 +311,7 @@ function pushPoint(s) {
       c = course.nodes[i] = { name: node.name, iterations: none(), samples: none(), loss: none(), lag: none(), up: none(), down: none() };
     }
     const r = rates.get(node.name) || {};
-    c.iterations.push(node.iterations); c.samples.push(node.samples);
+    c.iterations.push(node.steps); c.samples.push(node.samples);
     c.loss.push(node.gone ? null : node.loss); c.lag.push(node.gone ? null : node.lag);
     c.up.push(r.up || 0); c.down.push(r.down || 0);
   });

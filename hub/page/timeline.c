@@ -72,8 +72,8 @@ static void meet(struct timeline *timeline, struct timeline_node *node,
     if (strncmp(node->name, view->name, sizeof node->name) == 0)
         return;
     memcpy(node->name, view->name, sizeof node->name);
-    node->up_bytes = view->up_bytes;
-    node->down_bytes = view->down_bytes;
+    node->up_bytes = view->moved.up_bytes;
+    node->down_bytes = view->moved.down_bytes;
     for (unsigned row = 0; row < TIMELINE_ROWS; row++)
         for (unsigned i = 0; i < timeline->count; i++)
             node->row[row][i] = NAN;
@@ -93,16 +93,17 @@ static void add_node(struct timeline *timeline, struct timeline_node *node,
     bool counts = view->iteration && !view->gone;
 
     meet(timeline, node, view);
-    node->row[TIMELINE_ITERATIONS][at] = (float)view->iteration;
-    node->row[TIMELINE_SAMPLES][at] = (float)view->samples;
+    node->row[TIMELINE_ITERATIONS][at] = (float)view->moved.steps;
+    node->row[TIMELINE_SAMPLES][at] = (float)view->moved.samples;
     node->row[TIMELINE_LOSS][at] =
         counts && view->loss < NO_SCORE ? (float)view->loss : NAN;
     node->row[TIMELINE_LAG][at] = view->gone ? NAN : (float)view->lag;
-    node->row[TIMELINE_UP][at] = rate(view->up_bytes, node->up_bytes, seconds);
+    node->row[TIMELINE_UP][at] =
+        rate(view->moved.up_bytes, node->up_bytes, seconds);
     node->row[TIMELINE_DOWN][at] =
-        rate(view->down_bytes, node->down_bytes, seconds);
-    node->up_bytes = view->up_bytes;
-    node->down_bytes = view->down_bytes;
+        rate(view->moved.down_bytes, node->down_bytes, seconds);
+    node->up_bytes = view->moved.up_bytes;
+    node->down_bytes = view->moved.down_bytes;
 }
 
 static unsigned at_most(unsigned count, unsigned most)

@@ -19,8 +19,18 @@
 enum { PATIENCE = 3 /* s */ };
 
 static const char next_word[] = "next ";
+/* What tells lines of this hub from those of one before it. */
+static uint64_t born;
 
 /* ---- the hub's part ---- */
+
+static uint64_t wall(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
 
 static void add_left_out(struct text *out, uint64_t count)
 {
@@ -60,7 +70,9 @@ static void add_lines(struct text *out, const struct logs_node *node,
 {
     if (!from || from > node->next)
         from = last_lines(node, count);
-    text_add(out, "%s%" PRIu64 "\n", next_word, node->next);
+    if (!born)
+        born = wall();
+    text_add(out, "%s%" PRIu64 " %" PRIu64 "\n", next_word, node->next, born);
     if (from < node->first) {
         add_left_out(out, node->first - from);
         from = node->first;
@@ -107,12 +119,14 @@ bool logs_answer(const char *line, const struct logs *logs, struct text *out)
 
 /* ---- the command ---- */
 
-/* Prints what is new; the number of the next line is in *from. */
-static enum status show(const char *directory, const char *name, uint64_t count,
-                        uint64_t *from, struct why *why)
+/* Asks once. Of a hub that has been started since, nothing is printed: *from is
+ * its first line. */
+static enum status ask(const char *directory, const char *name, uint64_t count,
+                       uint64_t *from, struct why *why)
 {
     static char answer[CTL_ANSWER_BYTES], words[CTL_ANSWER_BYTES];
     char line[CTL_LINE_BYTES], *rest;
+    uint64_t former;
     struct text text;
     bool runs;
     enum status status;
@@ -127,10 +141,26 @@ static enum status show(const char *directory, const char *name, uint64_t count,
     if (strncmp(words, next_word, sizeof next_word - 1) != 0)
         return because(why, STATUS_USAGE, "%s", words);
     *from = strtoull(words + sizeof next_word - 1, &rest, 10);
+    former = born;
+    born = strtoull(rest, &rest, 10);
+    if (former && former != born) {
+        *from = 1;
+        return STATUS_AGAIN;
+    }
     (void)fputs(rest + (*rest == '\n'), stdout);
     return fflush(stdout) == 0
                ? STATUS_OK
                : because(why, STATUS_IO, "nobody reads the lines any more");
+}
+
+/* Prints what is new; the number of the next line is in *from. */
+static enum status show(const char *directory, const char *name, uint64_t count,
+                        uint64_t *from, struct why *why)
+{
+    enum status status = ask(directory, name, count, from, why);
+
+    return status == STATUS_AGAIN ? ask(directory, name, count, from, why)
+                                  : status;
 }
 
 static volatile sig_atomic_t over;

@@ -127,8 +127,8 @@ static void sum_nodes(const struct tally *tally, const struct hub_view *view,
         missed += tally->node[i].missed;
     }
     for (unsigned i = 0; i < view->count; i++) {
-        out->up += (double)view->nodes[i].up_bytes / nodes;
-        out->down += (double)view->nodes[i].down_bytes / nodes;
+        out->up += (double)view->nodes[i].moved.up_bytes / nodes;
+        out->down += (double)view->nodes[i].moved.down_bytes / nodes;
     }
     out->iterations = sum_iterations(tally) / nodes;
     if (tally->ending > 0)

@@ -43,8 +43,8 @@ static void count(struct gauge *gauge, nanos now, double sign)
 
     hub_look(world_hub(gauge->world), now, &view);
     for (unsigned i = 0; i < view.count; i++) {
-        out->up += sign * (double)view.nodes[i].up_bytes / nodes;
-        out->down += sign * (double)view.nodes[i].down_bytes / nodes;
+        out->up += sign * (double)view.nodes[i].moved.up_bytes / nodes;
+        out->down += sign * (double)view.nodes[i].moved.down_bytes / nodes;
     }
     for (unsigned i = 0; i < gauge->nodes; i++) {
         const struct trainer *trainer = world_trainer(gauge->world, i);

@@ -96,5 +96,12 @@ send TERM follow
 ends follow 0
 start again "$bin/starswitch-hub" logs n1 -f --directory "$here/h.run"
 until_ 20 "it follows again" grep -q " INFO " "$here/again.out"
+send KILL h
+ends h 137
+hub h --policy mean --every 10 --json
+until_ 30 "n1 is with the next hub" shows n1.next " INFO hub_attached" n1
+followed() { [ "$(grep -cxF -f "$here/n1.next.out" "$here/again.out")" -ge \
+    "$(wc -l <"$here/n1.next.out")" ]; }
+until_ 10 "all lines of the next hub are followed" followed
 send INT again
 ends again 0

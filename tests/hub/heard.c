@@ -231,7 +231,11 @@ static void what_a_node_counts_goes_on_over_its_sessions(void)
     a.hello.incarnation++; /* another process of it */
     fake_node_comes_again(f, &a);
     CHECK(!hub_fixture_node(f, "a")->told);
-    CHECK_EQUAL(0, hub_fixture_node(f, "a")->missed);
+    CHECK_EQUAL(7, hub_fixture_node(f, "a")->missed);
+    hand_say(&f->hand, a.control, &told, NULL);
+    CHECK_EQUAL(14, hub_fixture_node(f, "a")->missed);
+    CHECK_EQUAL(10 * SECOND, hub_fixture_node(f, "a")->waited);
+    CHECK_EQUAL(18 * SECOND, hub_fixture_node(f, "a")->spent[SPENT_COMPUTE]);
     hub_fixture_destroy(&f);
 }
 

@@ -277,7 +277,7 @@ static void rounds_of_many_nodes_merge_whoever_delivers_first(void)
     CHECK_EQUAL((uint64_t)MANY * FIXTURE_CHUNKS,
                 f->view.verdicts[VERDICT_MERGED]);
     for (unsigned i = 0; i < MANY; i++)
-        CHECK_EQUAL(1, f->view.nodes[i].exchanges);
+        CHECK_EQUAL(1, f->view.nodes[i].moved.exchanges);
     hub_fixture_destroy(&f);
 }
 
@@ -288,7 +288,7 @@ static void bytes_of_large_chunks_are_counted(void)
     struct hub_fixture *f = hub_fixture_new();
     struct fake_node a = fake_node_alone(f);
     struct msg_chunk chunk = {.exchange = 1};
-    uint64_t before = hub_fixture_node(f, "a")->up_bytes;
+    uint64_t before = hub_fixture_node(f, "a")->moved.up_bytes;
 
     fake_node_offers(f, &a, 1);
     for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
@@ -302,7 +302,7 @@ static void bytes_of_large_chunks_are_counted(void)
         blob_unref(&payload);
     }
     CHECK_EQUAL(FIXTURE_CHUNKS * bytes,
-                hub_fixture_node(f, "a")->up_bytes - before);
+                hub_fixture_node(f, "a")->moved.up_bytes - before);
     CHECK_EQUAL(1, f->view.version);
     hub_fixture_destroy(&f);
 }

@@ -284,6 +284,10 @@ static void what_gathers_when_the_hub_stops_is_left_to_the_next_hub(void)
     CHECK(hub_ended(f->hub));
     CHECK_EQUAL(0, hub_fixture_look(f)->version);
     CHECK(fake_node_heard(f, &b, MSG_BYE) == NULL);
+    /* Also what comes before its process is over: it would be saved nowhere. */
+    fake_node_gives(f, &b, 1, 1);
+    fake_node_delivers_all(f, &a, 1, 1);
+    CHECK_EQUAL(0, hub_fixture_look(f)->version);
     hub_fixture_destroy(&f);
 }
 

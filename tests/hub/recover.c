@@ -322,8 +322,8 @@ static void what_the_operator_has_ordered_survives(void)
     (void)hub_fixture_order(f, COMMAND_PIN, "b");
     (void)hub_fixture_order(f, COMMAND_DRAIN, "a");
     (void)hub_fixture_order(f, COMMAND_CHECKPOINT, "");
-    CHECK_CONTAINS(" b\npinned\n", store.state);
-    CHECK_CONTAINS(" a\ndrained\n", store.state);
+    CHECK_CONTAINS(" b\ndid 0 0 0 0 0 0\npinned\n", store.state);
+    CHECK_CONTAINS("\ndrained\nnode ", store.state);
     hub_fixture_destroy(&f);
     f = hub_fixture_new();
     saved.schema = f->schema;

@@ -71,10 +71,10 @@ static void points_come_each_second_at_first_and_fewer_later(void)
         /* of a hub that was started again: they have not said how far they are
          */
         view.version = 40;
-        nodes[0].iteration = nodes[1].iteration = 0;
+        nodes[0].moved.steps = nodes[1].moved.steps = 0;
         tensorboard_look(board, 0, &view, false);
-        nodes[0].iteration = 7;
-        nodes[1].iteration = 9;
+        nodes[0].moved.steps = 7;
+        nodes[1].moved.steps = 9;
         for (nanos now = 0; now < 4 * SECOND; now += SECOND / 4)
             tensorboard_look(board, now, &view, false);
         for (nanos now = 4000 * SECOND; now < 4012 * SECOND; now += SECOND)

@@ -158,7 +158,7 @@ static void large_numbers_stay_in_their_columns(void)
     view.nodes[0].rate = 1e9;
     view.nodes[0].loss = 1e30;
     view.nodes[0].lag = UINT64_MAX;
-    view.nodes[0].up_bytes = view.nodes[0].down_bytes = UINT64_MAX;
+    view.nodes[0].moved.up_bytes = view.nodes[0].moved.down_bytes = UINT64_MAX;
     view.nodes[0].round_trip = NEVER;
     CHECK_CONTAINS(" n1            many  1000M   1e+30   86.4  99+    many"
                    "     many    many  train\n",

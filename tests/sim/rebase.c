@@ -295,7 +295,7 @@ static unsigned check_expired(uint64_t delay, uint64_t seed)
     for (unsigned i = 0; i < 3; i++) {
         uint64_t iteration = ledgers[i].iteration[ledgers[i].newest];
 
-        CHECK(iteration > 120);
+        CHECK(iteration > 100);
         CHECK_NEAR(AMOUNT * (double)iteration, ledgers[i].merged, 1e-4);
     }
     lab_destroy(&lab);

@@ -80,7 +80,7 @@ static void check_policy(const char *policy, unsigned nodes, uint64_t rate)
     view = lab_look(lab);
     merged = 0;
     for (unsigned i = 0; i < view->count; i++)
-        merged += view->nodes[i].exchanges;
+        merged += view->nodes[i].moved.exchanges;
     if (!CHECK(view->founded) || !CHECK(view->rounds >= rounds + 3) ||
         !CHECK(merged >= view->rounds))
         (void)printf("%s, %u nodes at %llu bytes/s: %llu rounds, %llu merged\n",
@@ -165,7 +165,7 @@ static void links_may_be_away_for_some_seconds(void)
     CHECK(lab_look(lab)->founded);
     CHECK(lab_look(lab)->rounds >= 10);
     for (unsigned i = 0; i < NODES; i++)
-        CHECK(lab->view.nodes[i].exchanges >= 3);
+        CHECK(lab->view.nodes[i].moved.exchanges >= 3);
     lab_destroy(&lab);
     trace_destroy(&trace);
 }

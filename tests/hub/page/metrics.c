@@ -66,7 +66,7 @@ static void what_is_known_is_there_and_nothing_else(void)
     snapshot.saved = 1700000000 * SECOND;
     nodes[0].iteration = 5;
     nodes[0].loss = 0.125;
-    nodes[0].up_bytes = 1 << 20;
+    nodes[0].moved.up_bytes = 1 << 20;
     CHECK_CONTAINS("\nstarswitch_center_loss{split=\"test\"} 0.25\n",
                    page(false, no_goal));
     CHECK_CONTAINS("\nstarswitch_node_loss{node=\"n1\"} 0.125\n", bytes);
@@ -215,8 +215,8 @@ static void there_is_room_for_every_node_at_its_longest(void)
         node->loss = -1.2345678912e-300;
         node->rate = node->link_up = node->link_down = 1.2345678912e+300;
         node->accuracy = 0.123456789123;
-        node->iteration = node->samples = node->lag = UINT64_MAX;
-        node->exchanges = node->missed = UINT64_MAX;
+        node->iteration = node->moved.samples = node->lag = UINT64_MAX;
+        node->moved.exchanges = node->missed = UINT64_MAX;
         node->round_trip = node->waited = INT64_MAX;
         for (unsigned j = 0; j < VERDICT_COUNT; j++)
             node->fates[j] = UINT64_MAX;
