@@ -17,6 +17,10 @@ from typing import Protocol
 
 import torch
 
+# Said of each tensor that is made, as its kind is: a script may have another
+# default device (torch.set_default_device) and another default dtype.
+HOST = torch.device("cpu")
+
 
 class Copy(Protocol):
     """A copy from a device to the host."""
@@ -57,7 +61,7 @@ class Cpu:
     """The host itself."""
 
     def host(self, count: int) -> torch.Tensor:
-        return torch.zeros(count, dtype=torch.float32)
+        return torch.zeros(count, dtype=torch.float32, device=HOST)
 
     def fetch(self, to: Sequence[torch.Tensor], of: Sequence[torch.Tensor]) -> Copy:
         torch._foreach_copy_(list(to), list(of))
@@ -95,7 +99,7 @@ class Cuda:
         return self._streams[device, way]
 
     def host(self, count: int) -> torch.Tensor:
-        return torch.zeros(count, dtype=torch.float32, pin_memory=True)
+        return torch.zeros(count, dtype=torch.float32, device=HOST, pin_memory=True)
 
     def fetch(self, to: Sequence[torch.Tensor], of: Sequence[torch.Tensor]) -> Copy:
         events = []
@@ -128,7 +132,9 @@ class Cuda:
         if device.type != "cuda":
             return values
         # The allocator of pinned memory gives it out again once this is copied.
-        pinned = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+        pinned = torch.empty(
+            values.shape, dtype=values.dtype, device=HOST, pin_memory=True
+        )
         pinned.copy_(values)
         stream = self._stream(device, "in")
         training = torch.cuda.current_stream(device)

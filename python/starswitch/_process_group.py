@@ -276,7 +276,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
 
         def act(handle: Any) -> int:
             total = sum(sizes())
-            room = torch.empty(max(1, total), dtype=torch.uint8)
+            room = torch.empty(max(1, total), dtype=torch.uint8, device="cpu")
             received = c_size_t(0)
             status: int = crew.lib.star_group_allgather(
                 handle,
@@ -407,7 +407,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
 
         def act() -> None:
             for output, own in zip(outputs, inputs, strict=True):
-                flat = torch.empty((world, *own.shape), dtype=own.dtype)
+                flat = torch.empty((world, *own.shape), dtype=own.dtype, device="cpu")
                 self._spread(list(flat), own)
                 output.copy_(flat.view(output.shape))
 
@@ -434,7 +434,8 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
         parts = inputs[0] if inputs and not _is_tensor(inputs[0]) else inputs
 
         def act() -> None:
-            whole = torch.empty((self.size(), *out.shape), dtype=out.dtype)
+            shape = (self.size(), *out.shape)
+            whole = torch.empty(shape, dtype=out.dtype, device="cpu")
             if self.rank() == root:
                 torch.stack([part.view(out.shape) for part in parts], out=whole)
             self._broadcast_now(whole, root)
@@ -495,7 +496,8 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
     ) -> None:
         """All that anybody gives goes to all, and each takes what is for it."""
         parts = [_as_bytes(one) for one in inputs]
-        sizes = torch.tensor([part.numel() for part in parts])
+        lengths = [part.numel() for part in parts]
+        sizes = torch.tensor(lengths, dtype=torch.int64, device="cpu")
         tables = self._gather_now(sizes)
 
         def totals() -> list[int]:

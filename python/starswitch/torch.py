@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import torch
 
 from . import _library as c
-from ._device import Copy, Cpu, Device, Done, device_of
+from ._device import HOST, Copy, Cpu, Device, Done, device_of
 from ._link import GO, Described, Link, Options, in_pieces, why_idle
 from ._programs import library
 from .errors import StarswitchError
@@ -453,7 +453,9 @@ class TorchParameters:
         rest = self._rest(i, tensor)
         value = tensor.float().contiguous().view(-1)
         if rest is None:
-            rest = self._residual[i] = torch.zeros(tensor.shape, device=tensor.device)
+            rest = self._residual[i] = torch.zeros(
+                tensor.shape, dtype=torch.float32, device=tensor.device
+            )
         else:
             value = value + rest.view(-1)
         _move([value[first : first + piece.numel()]], keep, scale, [piece])
@@ -469,7 +471,8 @@ class TorchParameters:
         if not isinstance(loss, torch.Tensor):
             value = float(loss)
             if not self._at_once:
-                self._read_later(torch.tensor(value), samples)
+                one = torch.tensor(value, dtype=torch.float32, device=HOST)
+                self._read_later(one, samples)
                 return
         elif self._at_once and loss.device.type == "cpu" and loss.numel() == 1:
             value = loss.item()
@@ -521,7 +524,7 @@ class TorchParameters:
         in a flat vector, the others by their numbers."""
         tensors = self._tensors()
         addresses, others = self._plain(tensors)
-        flat = torch.empty(self._first[-1])
+        flat = torch.empty(self._first[-1], dtype=torch.float32, device=HOST)
         kept = {i: tensors[i].detach().clone() for i in others}
         if addresses:
             _gather(addresses, self._lengths, flat.data_ptr())
@@ -595,7 +598,7 @@ class TorchParameters:
         if found.device.type == "cpu":
             return bool(found.item())
         if self._infinite is None:
-            self._infinite = torch.zeros((), device=found.device)
+            self._infinite = torch.zeros((), dtype=torch.float32, device=found.device)
         self._infinite.add_(found.reshape(()).sign())
         return False
 
@@ -714,7 +717,7 @@ class _Group:
         _groups.add(self)
         self.size: int = dist.get_world_size(group)
         self._first: int = dist.get_process_group_ranks(group)[0]
-        self._flag = torch.zeros(1, dtype=torch.int64)
+        self._flag = torch.zeros(1, dtype=torch.int64, device=HOST)
         # A flag on a GPU would have to be waited for.
         self._flags = group
         if "gloo" not in dist.get_backend(group):

@@ -179,7 +179,7 @@ def run(
     passed, first = 0, begun
     try:
         while not sampler.over and (epochs is None or passed < epochs):
-            total = torch.zeros((), dtype=torch.float64)
+            total = 0.0
             before = result.samples
             for places in _groups(sampler, batch_size):
                 if not result.iterations:
@@ -199,7 +199,7 @@ def run(
                 if on_step is not None:
                     on_step(result.iterations, float(loss.detach()))
             if result.samples > before:
-                result.loss = float(total) / (result.samples - before)
+                result.loss = total / (result.samples - before)
             passed += 1
     finally:
         link.detach()
