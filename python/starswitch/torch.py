@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, c_float, cast, string_at
+from ctypes import POINTER, c_float, cast
 from functools import partial, wraps
 from itertools import accumulate
 from operator import attrgetter, eq
@@ -25,6 +25,7 @@ import torch
 from . import _library as c
 from ._device import HOST, Copy, Cpu, Device, Done, device_of
 from ._link import GO, Described, Link, Options, in_pieces, why_idle
+from ._plain import FSDP, PLAIN, check_whole, form, is_usual, refusal, sample, why_not
 from ._programs import library
 from .errors import StarswitchError
 
@@ -32,11 +33,8 @@ Models = torch.nn.Module | Mapping[str, torch.nn.Module]
 
 logger = logging.getLogger("starswitch")
 
-SAMPLE = 4096  # values of a frozen tensor that its fingerprint is made of
 SMALL = 32768  # elements; torch shares larger tensors out among its threads
 FLOAT_BYTES = 4
-FSDP = "_flat_param"  # the end of the names of its parameters
-PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 FLOAT = frozenset({torch.float32})
 SHAPE, DTYPE, ON_HOST = attrgetter("shape"), attrgetter("dtype"), attrgetter("is_cpu")
 ADDRESS = torch.Tensor.data_ptr
@@ -80,6 +78,7 @@ class _Listing:
         self.described: list[Described] = []
         self.complex: list[int] = []
         self.frozen: list[tuple[str, _Place]] = []
+        self.kept: list[str] = []  # asked for, and such as cannot be exchanged
         self._all = params == "all"
         self._seen: set[int] = set()
         modules = [
@@ -114,9 +113,18 @@ class _Listing:
                 continue
             seen.add(id(one))
             full = path + name
-            if type(one) not in PLAIN or one.is_meta or name.endswith(FSDP):
-                _check_plain(full, one)
-            shape, floats = tuple(one.shape), one.is_floating_point()
+            floats = one.is_floating_point()
+            if not is_usual(one) or name.endswith(FSDP):
+                check_whole(full, one)
+                why = why_not(one)
+                if why and one.requires_grad:
+                    raise refusal(full, one, why)
+                if why:
+                    if self._all and (floats or one.is_complex()):
+                        self.kept.append(f"{full} ({why})")
+                    self.frozen.append((full, (holder, name)))
+                    continue
+            shape = tuple(one.shape)
             if 0 in shape:
                 continue
             if (floats or one.is_complex()) and (self._all or one.requires_grad):
@@ -140,12 +148,20 @@ class _Listing:
         if not self._is_new(one) or not one.numel():
             return
         full = f"{path}.{name}" if path else name
-        _check_plain(full, one)
+        counts, floats = name == "num_batches_tracked", one.is_floating_point()
+        why = ""
+        if not is_usual(one):
+            check_whole(full, one)
+            why = why_not(one)
+            if floats and one.dtype.itemsize == 1:  # quantised, and no statistics
+                why = why or f"of {one.dtype}"
         place = (module._buffers, name)
-        if name == "num_batches_tracked":
+        if why and (counts or floats):
+            self.kept.append(f"{full} ({why})")
+        elif counts:
             counters.append((full, place, one))
         # Some masks are -inf, which is no value to average.
-        elif one.is_floating_point() and bool(one.isfinite().all()):
+        elif floats and bool(one.isfinite().all()):
             self._add(full, place, one, c.star_kind.STAR_AVERAGED)
 
     def _add(self, full: str, place: _Place, one: torch.Tensor, kind: int) -> None:
@@ -181,6 +197,7 @@ class TorchParameters:
         self._places = listing.places
         self._complex = listing.complex
         self._frozen = listing.frozen
+        self.kept: Sequence[str] = listing.kept
         self._groups = _group_sizes(optimizer)
         self.described: Sequence[Described] = listing.described
         self._shapes = [one.shape for one in listing.described]
@@ -557,19 +574,14 @@ class TorchParameters:
     @torch.no_grad()
     def fingerprint(self) -> str:
         """What nodes must share though it is not exchanged: names, shapes and a
-        sample of the values of the frozen part; of quantised tensors, which may
-        differ by the device that made them, no values."""
+        sample of the values of the frozen part."""
         if not self._frozen:
             return ""
         digest = hashlib.blake2b(digest_size=8)
         for full, (holder, name) in self._frozen:
             one = holder[name]
-            digest.update(f"{full} {one.dtype} {tuple(one.shape)}\n".encode())
-            if not one.is_floating_point() or not one.numel():
-                continue
-            flat = one.reshape(-1)
-            sample = flat[:: max(1, flat.numel() // SAMPLE)].contiguous().cpu()
-            digest.update(string_at(sample.data_ptr(), sample.nbytes))
+            digest.update(f"{full} {form(one)}\n".encode())
+            digest.update(sample(one))
         return digest.hexdigest()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -672,24 +684,6 @@ def _change_part(
     _move([flat[first : first + piece.numel()]], keep, scale, [piece])
     if not contiguous:
         tensor.copy_(flat.view(tensor.shape))
-
-
-def _check_plain(name: str, tensor: torch.Tensor) -> None:
-    kind = type(tensor).__name__
-    if kind in ("UninitializedParameter", "UninitializedBuffer"):
-        raise StarswitchError(
-            f"{name} has no shape yet (a lazy module): run one batch through the "
-            "model before attach"
-        )
-    if kind == "DTensor" or name.endswith(FSDP):
-        raise StarswitchError(
-            f"{name} is a {kind} of FSDP or tensor parallelism, of which each process "
-            "holds a part: attach before the model is sharded, or use DDP inside a PC"
-        )
-    if tensor.is_meta:
-        raise StarswitchError(
-            f"{name} has no values yet (meta device): attach once they are loaded"
-        )
 
 
 # ---- processes of one model ----
@@ -916,6 +910,16 @@ def _check_models(model: Any) -> None:
         )
 
 
+def _say_kept(kept: Sequence[str]) -> None:
+    if kept:
+        more = f" and {len(kept) - 3} more" if kept[3:] else ""
+        logger.warning(
+            "each node keeps its own of what cannot be exchanged: %s%s",
+            ", ".join(kept[:3]),
+            more,
+        )
+
+
 def attach(
     model: Models,
     optimizer: Any | None,
@@ -936,6 +940,7 @@ def attach(
     gc.disable()  # lists of thousands of tensors would set it off again and again
     try:
         parameters = TorchParameters(models, clock, params, buffers)
+        _say_kept(parameters.kept)
         rank, find = _ranks(list(given.values()), parameters)
         if rank:
             link = Link(parameters, options, f"rank {rank}: rank 0 has the link")
