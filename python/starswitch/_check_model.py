@@ -15,7 +15,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 
 from ._check_names import NO_PLACE, Names, key_of, loop_around, place_behind
-from ._check_run import Birth, Watch, is_library
+from ._check_run import Birth, Watch, is_library, one_line
 from ._check_static import returned_lines
 from .errors import StarswitchError
 from .torch import TorchParameters, unwrap
@@ -216,7 +216,10 @@ def describe_optimizer(
 
 
 def is_shared(tensor: Any) -> bool:
-    return bool(tensor.is_shared())
+    try:
+        return bool(tensor.is_shared())
+    except RuntimeError:  # a sparse one, which has no memory of its own
+        return False
 
 
 def describe_model(
@@ -317,12 +320,13 @@ def try_attach(
     try:
         parameters = TorchParameters(plain, optimizer, kind, "average")
     except (StarswitchError, ValueError, TypeError, RuntimeError) as error:
-        return {"keys": keys, "refused": f"{type(error).__name__}: {error}"}
+        return {"keys": keys, "refused": one_line(error)}
     moved = parameters.described
     matrices = sum(one.elements for one in moved if len(one.shape) > 1)
     elements = sum(one.elements for one in moved)
     return {
         "keys": keys,
+        "kept": list(parameters.kept),
         "travels": {
             "tensors": len(moved),
             "elements": elements,

@@ -34,6 +34,8 @@ LOOK = 0.25  # seconds between two looks at whether its parent is there
 
 SETTING = "STARSWITCH_CHECK"  # for processes that the script starts
 
+_exit = os._exit
+
 
 class Birth:
     """An optimizer, and the script's lines that made it, innermost first. The
@@ -62,6 +64,12 @@ def is_library(file: str) -> bool:
         return True
     here = os.path.dirname(os.path.abspath(__file__))
     return file.startswith((here, os.path.dirname(os.__file__)))
+
+
+def one_line(error: BaseException) -> str:
+    """An error without what torch says below its first line, which may be pages."""
+    first = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first}".rstrip(": ")
 
 
 def frames_from(frame: FrameType | None) -> Iterator[FrameType]:
@@ -106,6 +114,7 @@ class Watch:
     def install(self) -> None:
         """Puts the hooks in place, as far as there is something to hook."""
         self._watch_processes()
+        self._watch_exit()
         try:
             import torch
             from torch.utils.data import DataLoader
@@ -231,6 +240,17 @@ class Watch:
 
         self._wrap(process.BaseProcess, "__init__", after)
 
+    def _watch_exit(self) -> None:
+        """os._exit comes back to nobody who could report."""
+        here = os.getpid()
+
+        def leave(status: int) -> None:
+            if os.getpid() == here:  # and not in a fork, as of a DataLoader
+                self.report("exit", status=status)
+            _exit(status)
+
+        setattr(os, "_exit", leave)  # noqa: B010
+
     # ---- a step ----
 
     def stepped(self, optimizer: Any) -> None:
@@ -318,7 +338,7 @@ class Watch:
         self._stay(limit + LATE)
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)  # with all that the script has started
-        os._exit(1)
+        _exit(1)
 
     def _stay(self, until: float) -> bool:
         """Waits until then; False: who started this process is gone."""
@@ -384,7 +404,7 @@ def reporting(watch: Watch, act: Callable[[], Any]) -> Any:
         own = [one for one in frames if not is_library(one.filename)]
         watch.report(
             "raised",
-            error=f"{type(error).__name__}: {error}".rstrip(": "),
+            error=one_line(error),
             kind=type(error).__name__,
             at=[[one.filename, one.lineno, one.name] for one in own[-1:]],
         )

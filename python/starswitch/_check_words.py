@@ -60,7 +60,7 @@ class Judge:
             {one["line"] for one in self.best.get("attached", [])} | set(text.attached)
         )
         if text.error:
-            self.fail(text.error)
+            self.fail(text.error, "fails")
         elif self.stepped():
             self.judge_run()
         else:
@@ -199,6 +199,11 @@ class Judge:
                 )
             if one["compiled"]:
                 self.note(f"{name} is compiled: give attach that or the model inside")
+        if self.best.get("kept"):
+            self.note(
+                f"each node keeps its own of what cannot be exchanged: "
+                f"{some(self.best['kept'])}"
+            )
         for one in self.best.get("others", []):
             self.note(
                 f"{one['name'] or one['class']} stays here: no optimizer moves it"
@@ -690,7 +695,8 @@ class Judge:
             )
         elif run.status is not None:
             result.why.append(
-                "its process ended before its first step, " + status_text(run.status)
+                f"its process ended before step {self.options.steps} of its "
+                f"optimizer, {status_text(run.status)}"
             )
         else:
             result.why.append(
