@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from types import NoneType
 
 from . import _library as c
 
@@ -25,8 +26,10 @@ def encoded(value: str | None) -> bytes | None:
 
 
 def check_hub(hub: str | None) -> None:
-    """ValueError: it was given and names none."""
-    if hub is not None and not os.fsdecode(hub).strip(" ,"):
+    """TypeError, ValueError: it was given and names none."""
+    if not isinstance(hub, (str, NoneType)):
+        raise TypeError(f"hub must be a string, not {hub!r}")
+    if hub is not None and not hub.strip(" ,"):
         raise ValueError(
             f'hub={hub!r} names no hub: give "HOST" or "HOST:PORT", or leave it out '
             "for $STARSWITCH_HUB, and without that 127.0.0.1:7541"

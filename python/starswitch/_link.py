@@ -187,7 +187,7 @@ class Options(NamedTuple):
 
 def check_options(given: Options) -> Options:
     """Themselves; TypeError, ValueError: one of them can never be right."""
-    for name in ("hub", "name", "key", "identity", "cores", "record"):
+    for name in ("name", "key", "identity", "cores", "record"):
         value = getattr(given, name)
         if not isinstance(value, (str, bytes, os.PathLike, NoneType)):
             raise TypeError(f"{name} must be a string, not {value!r}")
@@ -200,12 +200,16 @@ def check_options(given: Options) -> Options:
             raise ValueError(f"{name} must be bytes per second, 0: any; not {value}")
     if given.evaluate is not None and not callable(given.evaluate):
         raise TypeError(f"evaluate must be a function, not {given.evaluate!r}")
-    within: Any = given.leave_within
-    if not hasattr(within, "__float__"):
-        raise TypeError(f"leave_within must be a number of seconds, not {within!r}")
-    if not float(within) >= 0:
-        raise ValueError(f"leave_within must be at least 0 seconds, not {within!r}")
+    check_seconds("leave_within", given.leave_within)
     return given
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """TypeError, ValueError: it can be no time to wait."""
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a number of seconds, not {value!r}")
+    if not float(value) >= 0:
+        raise ValueError(f"{name} must be at least 0 seconds, not {value!r}")
 
 
 class State(NamedTuple):
@@ -560,6 +564,8 @@ class Link:
         that is gone. The script's own parameters stay as they are; those of the
         hub can still be had from `center`, unless the process is `exiting`. A
         second call does nothing."""
+        if within is not None:
+            check_seconds("within", within)
         if self._inside:
             raise StarswitchError("detach() while the link evaluates: do it behind it")
         # While torch goes through its hooks, it would trip over one that is gone.

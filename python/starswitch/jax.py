@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ._link import Described, Link, Options
 from .errors import StarswitchError
-from .numpy import vector_at
+from .numpy import no_floats, vector_at
 
 # jax's own types say nothing of these.
 _barrier: Callable[[jax.Array], jax.Array] = jax.lax.optimization_barrier
@@ -113,9 +113,7 @@ class JaxParameters:
             for leaf in self._all
         ]
         if not self._ours:
-            raise StarswitchError(
-                "params has no array of floats: nothing would be exchanged"
-            )
+            raise no_floats(dict(zip(self._names, self._all, strict=True)))
         self.described: Sequence[Described] = [
             Described(self._names[i], tuple(self._all[i].shape)) for i in self._ours
         ]
@@ -244,6 +242,10 @@ class JaxParameters:
             self._replaced(reset)
 
     def read_loss(self, loss: Any, samples: int) -> None:
+        if np.iscomplexobj(loss):
+            raise TypeError(f"loss must be a real number, not {loss!r:.60}")
+        if not isinstance(loss, jax.Array):
+            loss = float(np.mean(np.asarray(loss, dtype=np.float32)))
         self._losses.append((loss, samples))
 
     def take_loss(self) -> float:

@@ -527,6 +527,21 @@ def _start_hub(
     raise StarswitchError(f"the hub does not start: {star.text('hub').strip()}")
 
 
+def _names(nodes: int | Sequence[str]) -> list[str]:
+    wrong = (
+        "nodes must be a number from 1, or a list of different names, none of them "
+        f'"hub"; not {nodes!r}'
+    )
+    if isinstance(nodes, str) or not isinstance(nodes, (int, Iterable)):
+        raise TypeError(wrong)
+    names = (
+        [f"n{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
+    )
+    if not names or len(set(names)) != len(names) or "hub" in names:
+        raise ValueError(wrong)
+    return names
+
+
 def launch_local(
     nodes: int | Sequence[str] = 2,
     script: str | os.PathLike[str] | Callable[..., Any] = "train.py",
@@ -565,14 +580,9 @@ def launch_local(
     A node that fails ends no other; `Launched.check` tells. FileNotFoundError:
     there is no such script. StarswitchError: the hub does not start.
     """
-    names = (
-        [f"n{i + 1}" for i in range(nodes)] if isinstance(nodes, int) else list(nodes)
-    )
-    if not names or len(set(names)) != len(names) or "hub" in names:
-        raise ValueError(
-            "nodes must be a number from 1, or a list of different names, none of "
-            f'them "hub"; not {nodes!r}'
-        )
+    names = _names(nodes)
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"timeout must be at least 0 seconds, or None, not {timeout}")
     program = "" if callable(script) else os.fspath(script)
     # -m and -c are Python's own.
     if program and not program.startswith("-") and not os.path.exists(program):

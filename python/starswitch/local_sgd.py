@@ -143,8 +143,8 @@ def _about_manager(manager: Any) -> tuple[dict[str, str], list[str]]:
 
 
 def _at_least_one(sync_every: Any) -> int:
-    if int(sync_every) < 1:
-        raise ValueError(f"sync_every must be at least 1, not {sync_every}")
+    if not sync_every >= 1 or sync_every % 1:
+        raise ValueError(f"sync_every must be a whole number from 1, not {sync_every}")
     return int(sync_every)
 
 
@@ -161,7 +161,7 @@ class LocalSGD(_Face):
     None or left out; `options` are those of `starswitch.attach` (hub, name, key
     and so on). The hub that does this: starswitch-hub --every 20 --delay 0
     --policy mean. With a delay above 0 no node waits for the network.
-    ValueError: sync_every is below 1.
+    ValueError: sync_every is no whole number from 1.
     """
 
     def __init__(
@@ -283,10 +283,10 @@ class DiLoCo(_Face):
             sync_every=sync_every,
         )
         every = _at_least_one(sync_every)
-        if not 0 <= fragment_sync_delay < every:
+        if not 0 <= fragment_sync_delay < every or fragment_sync_delay % 1:
             raise ValueError(
-                f"fragment_sync_delay must be below sync_every ({every}), not "
-                f"{fragment_sync_delay}"
+                "fragment_sync_delay must be a whole number below sync_every "
+                f"({every}), not {fragment_sync_delay}"
             )
         if not 0 <= fragment_update_alpha <= 1:
             raise ValueError(

@@ -37,6 +37,23 @@ def vector_at(address: int, count: int) -> NDArray[np.float32]:
     return np.ctypeslib.as_array((c_float * count).from_address(address))
 
 
+def no_floats(leaves: Mapping[Any, Any]) -> StarswitchError:
+    """Of arrays by name, none of which holds numbers that could be exchanged."""
+    kinds = [
+        f"{name} is {'empty' if getattr(one, 'size', 1) == 0 else _kind(one)}"
+        for name, one in leaves.items()
+    ]
+    more = f" and {len(kinds) - 3} more" if kinds[3:] else ""
+    return StarswitchError(
+        f"there is no array of floats ({', '.join(kinds[:3])}{more}): nothing would be "
+        'exchanged; astype("float32") makes one'
+    )
+
+
+def _kind(one: Any) -> str:
+    return str(getattr(one, "dtype", type(one).__name__))
+
+
 class Losses:
     """The mean of losses by samples, of numbers that need no device."""
 
@@ -85,9 +102,7 @@ class NumpyParameters(Losses):
             self._keys.append(key)
             described.append(Described(str(key), one.shape))
         if not described:
-            raise StarswitchError(
-                "there is no array of floats: nothing would be exchanged"
-            )
+            raise no_floats(dict(named))
         self.described: Sequence[Described] = described
         self._first = [0]
         for each in described:

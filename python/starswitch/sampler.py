@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 import time
 from collections import deque
 from collections.abc import Iterator, Sized
@@ -68,6 +69,14 @@ class Order:
             i = low_part + wide * high_part
             if i < self._n:
                 return i
+
+
+def _whole(name: str, value: Any) -> int:
+    """As an int, of whatever type: an order is told by the seed as it is written."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
 
 
 def _mix(value: int, key: int) -> int:
@@ -144,6 +153,10 @@ class Sampler:
         self._n = data if isinstance(data, int) else len(data)
         if self._n < 1:
             raise ValueError("there are no samples")
+        if link is not None and not hasattr(link, "_watchers"):
+            raise TypeError(f"link must be what attach returned, not {link!r}")
+        batch_size = None if batch_size is None else _whole("batch_size", batch_size)
+        accumulate, seed = _whole("accumulate", accumulate), _whole("seed", seed)
         if (batch_size is not None and batch_size < 1) or accumulate < 1:
             raise ValueError("batch_size and accumulate must be at least 1")
         self._link = link
@@ -183,6 +196,7 @@ class Sampler:
     def set_epoch(self, epoch: int) -> None:
         """The next pass has this epoch's order; without it, the next one's. The
         order of tasks is by the hub's epochs."""
+        epoch = _whole("epoch", epoch)
         if epoch != self._epoch:
             self._epoch, self._resume = epoch, 0
 
@@ -424,9 +438,14 @@ class Sampler:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next pass goes on where that one was."""
-        if state.get("format") != 1:
+        if not isinstance(state, dict) or state.get("format") != 1:
             raise ValueError("this is no state of a starswitch Sampler")
         if state["seed"] != self._seed:
             raise ValueError(f"the seed was {state['seed']} and is {self._seed}")
+        if not 0 <= state["position"] <= self._n:
+            raise ValueError(
+                f"the state is of other data: its position is {state['position']}, of "
+                f"{self._n} samples"
+            )
         self._epoch, self._resume = int(state["epoch"]), int(state["position"])
         self._at = (self._epoch, self._resume)

@@ -493,6 +493,8 @@ class TorchParameters:
                 return
         elif self._at_once and loss.device.type == "cpu" and loss.numel() == 1:
             value = loss.item()
+            if isinstance(value, complex):
+                raise _no_loss(loss)
         else:
             self._read_later(loss, samples)
             return
@@ -501,6 +503,8 @@ class TorchParameters:
 
     @torch.no_grad()
     def _read_later(self, loss: torch.Tensor, samples: int) -> None:
+        if loss.is_complex() or loss.is_meta:
+            raise _no_loss(loss)
         value = loss.detach().float().mean() * samples
         self._loss_sum = value if self._loss_sum is None else self._loss_sum + value
         self._loss_weight += samples
@@ -624,6 +628,12 @@ class TorchParameters:
         with torch.no_grad():
             tensors = self._tensors()
             dist._broadcast_coalesced(group, tensors, 1 << 26, 0)  # type: ignore[attr-defined]
+
+
+def _no_loss(loss: torch.Tensor) -> Exception:
+    if loss.is_meta:
+        return ValueError("loss is a tensor on the meta device, which has no value")
+    return TypeError(f"loss must be a real number, not a tensor of {loss.dtype}")
 
 
 def _nothing_trains(models: Mapping[str, torch.nn.Module]) -> str:

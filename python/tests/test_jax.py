@@ -162,3 +162,17 @@ def test_donated_arrays_spoil_no_copy(hub: Any) -> None:
     until(turn)
     step(params)
     link.detach()  # what it would offer last is gone
+
+
+def test_a_loss_that_is_none_is_said_by_its_report() -> None:
+    with starswitch.jax.attach(tree()) as link:
+        for loss in (jnp.array(1j), "x", 1j):
+            with pytest.raises((TypeError, ValueError)):
+                link.report(loss=loss)
+        link.report(loss=np.float32(1))
+
+
+def test_a_tree_without_floats_says_what_it_has() -> None:
+    said = "there is no array of floats.*n is int32, name is str"
+    with pytest.raises(starswitch.StarswitchError, match=said):
+        starswitch.jax.attach({"n": jnp.arange(3), "name": "net"})
