@@ -2,6 +2,11 @@
 after each change, one thread that makes their collectives in order, and one for
 messages.
 
+What is called back when a collective is done (`then` of its future) is called on the
+thread for collectives, and its own collectives are made there and then: all ranks
+make them in the same order, whenever `then` was said, and it can wait for them. What
+waits for anything else there makes way: another thread goes on with collectives.
+
 A rank is a number of torch; a place is the hub's rank of a member, which is another
 one and changes when members are lost. After each change of the membership all tell
 each other who they are (the hello), so that places and ranks can be matched, and so
@@ -13,9 +18,11 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import queue
 import struct
+import sys
 import threading
 import time
 import weakref
@@ -35,6 +42,8 @@ HELLO = struct.Struct("=16sqq")  # the run, the rank, collectives done so far
 HUB_PATIENCE = 10.0  # seconds that a hub may be away
 MOMENT = 0.05  # seconds between looks at who is there
 LOOK_EVERY = 1.0  # seconds between looks for lost ranks while messages are waited for
+CALLING = 2.0  # seconds that collectives wait for what is called back
+DEEP = 200  # frames: callbacks in callbacks must not fill the stack
 MAIL_SLICE = 0.001  # seconds between looks at messages that are waited for
 
 
@@ -73,7 +82,11 @@ class Crew:
         self._hurries = False
         self._mail = threading.Lock()  # held while messages are looked after
         self._looked = 0.0
-        _start(_work, self._tasks)
+        self._turn = threading.Lock()  # held while another thread takes over
+        self._worker = start(self._work)
+        self._called = math.inf  # when what is called back began
+        self._ended = threading.Event()
+        start(self._watch)
         _crews.add(self)
 
     # ---- who is there ----
@@ -194,11 +207,57 @@ class Crew:
 
     def submit(self, task: Callable[[], None]) -> None:
         """Has it called on the thread for collectives, after those before it; where
-        that thread is not any more, as in the child of a fork, now."""
+        that thread is not any more, as in the child of a fork, now. What is called
+        back on that thread has it called now, too."""
         if self.over:
             task()
+        elif not _is_deep() and self._goes_on():
+            task()
+            self._called = time.monotonic()
         else:
             self._tasks.put(task)
+
+    def call_back(self, future: Any) -> None:
+        """Completes it, which calls what waits for that; on the thread for
+        collectives."""
+        self._called = time.monotonic()
+        future.set_result(None)
+
+    def make_way(self) -> None:
+        """What is called back waits for what comes later: another thread goes on."""
+        with self._turn:
+            if threading.current_thread() is self._worker:
+                self._take_over()
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            task()
+            del task
+            if not self._goes_on():
+                return
+
+    def _goes_on(self) -> bool:
+        """Whether this is the thread for collectives, which, if so, no other takes
+        over until it calls back."""
+        with self._turn:
+            if threading.current_thread() is not self._worker:
+                return False
+            self._called = math.inf
+            return True
+
+    def _take_over(self) -> None:
+        """With the turn held."""
+        self._called = math.inf
+        self._worker = start(self._work)
+
+    def _watch(self) -> None:
+        """It cannot be seen what a callback waits for: after a while another thread
+        goes on."""
+        while not self._ended.wait(CALLING / 4):
+            with self._turn:
+                late = time.monotonic() - self._called > CALLING
+                if late and not self._tasks.empty():
+                    self._take_over()
 
     def together(self, act: Callable[[Any], int]) -> bool:
         """Makes a collective, again if members are lost meanwhile and the run is
@@ -232,7 +291,7 @@ class Crew:
             return
         if not self._mails:
             self._mails = True
-            _start(self._carry)
+            start(self._carry)
         self._posts.put((begin, end))
 
     def _carry(self) -> None:
@@ -311,6 +370,7 @@ class Crew:
         """Says goodbye when what was asked is done, or after a moment."""
         if self.over:
             return
+        self.make_way()
         idle = threading.Event()
         self._tasks.put(idle.set)
         self._tasks.put(None)
@@ -318,6 +378,7 @@ class Crew:
         while not idle.is_set() and time.monotonic() < until:
             idle.wait(SLICE)
         self.over = True
+        self._ended.set()
         for _ in range(100):
             if idle.wait(0.02):
                 break
@@ -336,13 +397,23 @@ class Crew:
         """After a fork, in the child: all is the parent's."""
         self.over = True
         self._mail = threading.Lock()
+        self._turn = threading.Lock()
 
 
 _crews: weakref.WeakSet[Crew] = weakref.WeakSet()
 
 
-def _start(run: Callable[..., None], *arguments: Any) -> None:
-    threading.Thread(target=run, args=arguments, daemon=True).start()
+def start(run: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=run, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _is_deep() -> bool:
+    try:
+        return sys._getframe(DEEP) is not None
+    except ValueError:
+        return False
 
 
 def _leave_all() -> None:
@@ -357,12 +428,3 @@ def _after_fork() -> None:
 
 atexit.register(_leave_all)
 os.register_at_fork(after_in_child=_after_fork)
-
-
-def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:
-    while True:
-        task = tasks.get()
-        if task is None:
-            return
-        task()
-        del task

@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 
 from . import _library as c
-from ._crew import Crew
+from ._crew import Crew, start
 from ._memory import place
 from .errors import StarswitchError
 from .group import SLICE, Request
@@ -56,18 +56,22 @@ def _find(table: Sequence[tuple[Any, Any]], op: Any) -> Any:
 
 
 class Work(BaseWork):  # type: ignore[misc]
-    """A call under way: done when its future is."""
+    """A call under way: done when its future is. What calls back is called on the
+    thread for collectives, for a message on one of its own."""
 
-    def __init__(self, crew: Crew, tensors: list[torch.Tensor]) -> None:
+    def __init__(
+        self, crew: Crew, tensors: list[torch.Tensor], message: bool = False
+    ) -> None:
         super().__init__()
         self._crew = crew
         self._tensors = tensors
+        self._message = message
         self._done = threading.Event()
         self._error: BaseException | None = None
         self._source = -1
-        self._begun: torch.futures.Future[Any] = torch.futures.Future()
-        # C++, such as DDP's reducer, sees an error only if a callback raises it.
-        self._future = self._begun.then(self._value)
+        self._asked = threading.Lock()
+        self._begun: torch.futures.Future[Any] | None = None
+        self._future: Any = None
 
     def _value(self, _: Any) -> list[torch.Tensor]:
         if self._error is not None:
@@ -80,10 +84,18 @@ class Work(BaseWork):  # type: ignore[misc]
         if error is not None and not isinstance(error, RuntimeError):
             error = as_runtime_error(error)
         self._error = error
-        self._done.set()
-        self._begun.set_result(None)
+        with self._asked:
+            self._done.set()
+        if self._begun is None:
+            return
+        if self._message:
+            start(self._begun.set_result, None)
+        else:
+            self._crew.call_back(self._begun)
 
     def wait(self, timeout: timedelta = timedelta(0)) -> bool:
+        if not (self._message or self._done.is_set()):
+            self._crew.make_way()
         until = time.monotonic() + timeout.total_seconds() if timeout else None
         try:
             while not self._done.wait(SLICE):
@@ -112,6 +124,16 @@ class Work(BaseWork):  # type: ignore[misc]
         return self._error
 
     def get_future(self) -> Any:
+        with self._asked:
+            if self._future is None:
+                begun: torch.futures.Future[Any] = torch.futures.Future()
+                # C++, such as DDP's reducer, sees an error only if a callback
+                # raises it.
+                self._future = begun.then(self._value)
+                if self._done.is_set():
+                    begun.set_result(None)
+                else:
+                    self._begun = begun
         return self._future
 
     def result(self) -> list[torch.Tensor]:
@@ -517,7 +539,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
     def send(self, tensors: Any, to: int, tag: int = 0) -> Work:
         (tensor,) = _tensors(tensors)
         _on_cpu([tensor])
-        crew, work = self._crew, Work(self._crew, [tensor])
+        crew, work = self._crew, Work(self._crew, [tensor], message=True)
         memory = place(tensor)
 
         def begin() -> Request:
@@ -536,7 +558,7 @@ class ProcessGroup(BaseGroup):  # type: ignore[misc]
     def recv(self, tensors: Any, source: int | None, tag: int = 0) -> Work:
         (tensor,) = _tensors(tensors)
         _on_cpu([tensor])
-        crew, work = self._crew, Work(self._crew, [tensor])
+        crew, work = self._crew, Work(self._crew, [tensor], message=True)
         memory = place(tensor)
 
         def begin() -> Request | None:
