@@ -206,7 +206,7 @@ static void print(const struct settings *settings, struct side *sides,
                      ours->spent.nodes / sides[PASSES].spent.nodes);
     (void)printf(",\"hub_mib\":%.0f,\"hub_limit_mib\":%.0f}\n",
                  process_star_hub_memory(&ours->star),
-                 1.3 * settings->megabytes + 64);
+                 (settings->lossy ? 2.3 : 1.3) * settings->megabytes + 64);
     (void)fflush(stdout);
 }
 

@@ -33,7 +33,9 @@
 /* Merging and scoring have a thread each at least. */
 enum {
     LEAST_WORKERS = 2,
-    SPARE_BYTES = 16 << 20 /* of the pool: results wait for slow receivers */
+    /* Of the pool: what uploads and results that wait take at most, about. Less
+     * costs memory: what is freed stays with the thread that had it. */
+    SPARE_BYTES = 64 << 20
 };
 
 struct server {
