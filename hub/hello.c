@@ -159,20 +159,9 @@ static bool is_of(const struct member *member, const struct msg_hello *hello)
            member->uuid_low == hello->node_low;
 }
 
-/* What people see of a node goes on over its processes. */
-static void past_add(struct msg_ping *past, const struct msg_ping *stats)
-{
-    past->missed += stats->missed;
-    past->waited += stats->waited;
-    past->compute += stats->compute;
-    past->net_wait += stats->net_wait;
-    past->data_wait += stats->data_wait;
-    past->optimizer += stats->optimizer;
-    past->idle += stats->idle;
-}
-
 /* What it says of itself until its first PING. What a process of a node counts
- * goes on over its sessions. */
+ * goes on over its sessions, and what people see of a node over its processes.
+ */
 static void stats_begin(struct member *member, const struct msg_hello *hello,
                         bool same)
 {
@@ -182,14 +171,8 @@ static void stats_begin(struct member *member, const struct msg_hello *hello,
                                       .loss = NO_SCORE,
                                       .accuracy = -1,
                                       .activity = ACTIVITY_JOINING,
-                                      .sent = past.sent,
-                                      .missed = past.missed,
-                                      .waited = past.waited,
-                                      .compute = past.compute,
-                                      .net_wait = past.net_wait,
-                                      .data_wait = past.data_wait,
-                                      .optimizer = past.optimizer,
-                                      .idle = past.idle};
+                                      .sent = past.sent};
+    counts_add(&member->stats, &past);
 }
 
 /* Takes the node in at `member`, which may hold its former life. */
@@ -201,7 +184,7 @@ static void member_enter(struct hub *hub, struct member *member,
 
     if (again && !same) {
         member_forget_past(hub, member);
-        past_add(&member->past, &member->stats);
+        counts_add(&member->past, &member->stats);
     }
     member_name_is(hub, member, hello->node_high, hello->node_low);
     if (peer->key != KEY_NONE)

@@ -52,15 +52,16 @@ static double foresee_use(const struct hub *hub, const struct member *member)
 static void look_at_time(const struct hub *hub, const struct member *member,
                          struct hub_node_view *view)
 {
-    const struct msg_ping *stats = &member->stats, *past = &member->past;
+    struct msg_ping all = member->past;
 
-    view->missed = past->missed + stats->missed;
-    view->waited = past->waited + stats->waited;
-    view->spent[SPENT_COMPUTE] = past->compute + stats->compute;
-    view->spent[SPENT_NET_WAIT] = past->net_wait + stats->net_wait;
-    view->spent[SPENT_DATA_WAIT] = past->data_wait + stats->data_wait;
-    view->spent[SPENT_OPTIMIZER] = past->optimizer + stats->optimizer;
-    view->spent[SPENT_IDLE] = past->idle + stats->idle;
+    counts_add(&all, &member->stats);
+    view->missed = all.missed;
+    view->waited = all.waited;
+    view->spent[SPENT_COMPUTE] = all.compute;
+    view->spent[SPENT_NET_WAIT] = all.net_wait;
+    view->spent[SPENT_DATA_WAIT] = all.data_wait;
+    view->spent[SPENT_OPTIMIZER] = all.optimizer;
+    view->spent[SPENT_IDLE] = all.idle;
     view->foreseen = foresee_use(hub, member);
 }
 

@@ -246,6 +246,17 @@ struct hub_moved member_moved(const struct member *member)
     return moved;
 }
 
+void counts_add(struct msg_ping *to, const struct msg_ping *from)
+{
+    to->missed += from->missed;
+    to->waited += from->waited;
+    to->compute += from->compute;
+    to->net_wait += from->net_wait;
+    to->data_wait += from->data_wait;
+    to->optimizer += from->optimizer;
+    to->idle += from->idle;
+}
+
 /* How many there are between the two. */
 static uint64_t steps_between(uint64_t from, uint64_t to)
 {

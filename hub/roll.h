@@ -202,6 +202,8 @@ struct member *member_add(struct hub *hub);
 void moved_add(struct hub_moved *to, const struct hub_moved *from);
 /* In all lives of the hub. */
 struct hub_moved member_moved(const struct member *member);
+/* Adds what a process has counted to what others have. */
+void counts_add(struct msg_ping *to, const struct msg_ping *from);
 /* It has done so many iterations; fewer than before is no news. */
 void member_reaches(struct hub *hub, struct member *member, uint64_t iteration);
 /* Its process came to this hub at an iteration, and to the one before, as far

@@ -43,24 +43,20 @@ static void look_at_node(struct node_course *course, double time,
 void course_look(struct course *course, nanos elapsed,
                  const struct hub_view *view)
 {
-    double time = (double)elapsed / (double)SECOND, bytes = 0;
+    double time = (double)elapsed / (double)SECOND;
 
     if (elapsed < course->next && !view->ended)
         return;
     course->next = elapsed + SAMPLE_EVERY;
     course->nodes = view->count < COURSE_NODES ? view->count : COURSE_NODES;
-    for (unsigned i = 0; i < view->count; i++) {
-        const struct hub_node_view *node = &view->nodes[i];
-
-        if (i < COURSE_NODES)
-            look_at_node(&course->node[i], time, node);
-        bytes += (double)(node->moved.up_bytes + node->moved.down_bytes);
-    }
+    for (unsigned i = 0; i < course->nodes; i++)
+        look_at_node(&course->node[i], time, &view->nodes[i]);
     if (view->score < NO_SCORE)
         add_change(&course->loss, time, view->score);
     if (view->accuracy >= 0)
         add_change(&course->accuracy, time, view->accuracy);
-    series_add(&course->megabytes, time, bytes / 1e6);
+    series_add(&course->megabytes, time,
+               (double)(view->moved.up_bytes + view->moved.down_bytes) / 1e6);
 }
 
 void course_note(struct course *course, nanos elapsed, const struct note *note)
