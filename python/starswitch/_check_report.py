@@ -56,10 +56,6 @@ def steps(count: int) -> str:
     return "step" if count == 1 else f"{count:,} steps"
 
 
-def some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
-
-
 def rows(result: Result) -> list[tuple[str, str]]:
     """What was found: a word, and what there is."""
     found = []

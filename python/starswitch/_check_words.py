@@ -9,7 +9,8 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._check_report import Line, Result, some
+from ._check_report import Line, Result
+from .errors import some
 
 if TYPE_CHECKING:
     import argparse

@@ -3,6 +3,13 @@ what to do next."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+
+def some(names: Sequence[str]) -> str:
+    """The first three, and how many more there are."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+
 
 class StarswitchError(Exception):
     """Of all that starswitch raises."""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._link import Described, Link, Options
-from .errors import StarswitchError
+from .errors import StarswitchError, some
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array] | Sequence[Array]
@@ -43,10 +43,9 @@ def no_floats(leaves: Mapping[Any, Any]) -> StarswitchError:
         f"{name} is {'empty' if getattr(one, 'size', 1) == 0 else _kind(one)}"
         for name, one in leaves.items()
     ]
-    more = f" and {len(kinds) - 3} more" if kinds[3:] else ""
     return StarswitchError(
-        f"there is no array of floats ({', '.join(kinds[:3])}{more}): nothing would be "
-        'exchanged; astype("float32") makes one'
+        f"there is no array of floats ({some(kinds)}): nothing would be exchanged; "
+        'astype("float32") makes one'
     )
 
 

@@ -27,7 +27,7 @@ from ._device import HOST, Copy, Cpu, Device, Done, device_of
 from ._link import GO, Described, Link, Options, in_pieces, why_idle
 from ._plain import FSDP, PLAIN, check_whole, form, is_usual, refusal, sample, why_not
 from ._programs import library
-from .errors import StarswitchError
+from .errors import StarswitchError, some
 
 Models = torch.nn.Module | Mapping[str, torch.nn.Module]
 
@@ -920,16 +920,6 @@ def _check_models(model: Any) -> None:
         )
 
 
-def _say_kept(kept: Sequence[str]) -> None:
-    if kept:
-        more = f" and {len(kept) - 3} more" if kept[3:] else ""
-        logger.warning(
-            "each node keeps its own of what cannot be exchanged: %s%s",
-            ", ".join(kept[:3]),
-            more,
-        )
-
-
 def attach(
     model: Models,
     optimizer: Any | None,
@@ -950,7 +940,11 @@ def attach(
     gc.disable()  # lists of thousands of tensors would set it off again and again
     try:
         parameters = TorchParameters(models, clock, params, buffers)
-        _say_kept(parameters.kept)
+        if parameters.kept:
+            logger.warning(
+                "each node keeps its own of what cannot be exchanged: %s",
+                some(parameters.kept),
+            )
         rank, find = _ranks(list(given.values()), parameters)
         if rank:
             link = Link(parameters, options, f"rank {rank}: rank 0 has the link")
