@@ -13,13 +13,16 @@ enum { LOG_WAITING = 32, LOG_AT_ONCE = 10 };
 
 struct node;
 
+struct log_line;
+
 struct node_log {
-    struct msg_log lines[LOG_WAITING]; /* a ring */
-    unsigned first, count;
+    struct log_line *first, *last; /* with a count of 0: none */
+    unsigned count;
     unsigned sent; /* since the last tick */
     uint64_t left_out;
 };
 
+void node_log_free(struct node_log *log);
 /* Another half second begins. */
 void node_log_tick(struct node *node);
 

@@ -67,6 +67,7 @@ void node_destroy(struct node **reference)
     blob_unref(&node->last);
     blob_unref(&node->schema_text);
     exempt_destroy(&node->exempt);
+    node_log_free(&node->log);
     free(node);
 }
 
