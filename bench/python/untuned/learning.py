@@ -121,10 +121,12 @@ def factor(losses: Iterable[float], curves: Iterable[Curve], iterations: int) ->
 
 def tuned(work: Work, mbit: int, goal: float, seed: int) -> str:
     """What asks for a setting for four nodes on such a star, and when they come
-    to a loss with it."""
+    to a loss with it, from the hub's first parameters as all other runs: others
+    change W2's losses by 0.1."""
     return (
         f"tune --model {work.spec(work.batch, work.rate)} --data {work.data} "
-        f"--nodes 4 --step-time {arms.STEP}s --rate {mbit}Mbit --port {mbit}Mbit "
+        f"--nodes 4 --init hub --step-time {arms.STEP}s "
+        f"--rate {mbit}Mbit --port {mbit}Mbit "
         f"--goal {goal:.4f} --evaluate {LOOK}s --seed {seed} --seeds 1 --workers 1 "
         f"--time {4 * work.iterations * float(arms.STEP):g}s"
     )
@@ -271,6 +273,6 @@ def learning(report: Report) -> None:
     report.say(
         "What tune promises of its choice for 4 nodes, as the speed-up over one PC, "
         "and what came: the time in which one PC comes to a loss, over that of the "
-        "4 with these options, tournament included."
+        "4 with these options."
     )
     choices(report)
