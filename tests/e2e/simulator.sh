@@ -146,7 +146,7 @@ grep -q '^{"seeds":12,"first":1,.*"violations":0,"failing":\[\]}$' \
     "$here/alone.out" || failed "the JSON of soak"
 # Who interrupts it is told how to go on.
 start parted "$bin/starswitch-sim" soak --seeds 1000000 --seed 5 --workers 1
-until_ 60 "a thousand seeds are lived" grep -q \
+until_ 180 "a thousand seeds are lived" grep -q \
     "^1000 of 1000000 seeds in .*; the rest: --seed 1005 --seeds 999000\$" \
     "$here/parted.err"
 send INT parted
