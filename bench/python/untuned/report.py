@@ -193,7 +193,8 @@ def wall(report: Report) -> None:
         "and DiLoCo with outer momentum 0.5 and 0.9, each with k = "
         f"{intervals} and d = 0, 4, k / 2, all with the first seed, and the best "
         "three with all. `auto` is told nothing; its loss is to be 1.02 times the "
-        "best one's at most.",
+        "best one's at most ([what stands in the way]"
+        "(decisions/the-outer-step-of-auto.md)).",
     )
     stars = arms.networks()
     report.runner.run(
