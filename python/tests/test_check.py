@@ -187,7 +187,7 @@ def test_the_lines_it_tells_run_and_change_nothing(check: Checker) -> None:
                 env=env,
                 check=True,
                 capture_output=True,
-                timeout=60,
+                timeout=300,
             ).stdout
         )
     assert said[0] == said[1] != b""

@@ -101,7 +101,7 @@ if __name__ == "__main__":
         queue = context.Queue()
         child = context.Process(target=work, args=[queue])
         child.start()
-        inert, text = queue.get(timeout=60)
+        inert, text = queue.get(timeout=200)
         child.join()
         assert inert, text
         print(kind, text, flush=True)

@@ -31,7 +31,7 @@ PYTHON = Path(__file__).resolve().parent.parent
 TREE = PYTHON.parent
 MOST_BYTES = 5_000_000
 OLDEST = 34  # the wheel runs with glibc 2.34: RHEL 9, Ubuntu 22.04, Debian 12
-PATIENCE = 400  # seconds that building may take on two cores that do more
+PATIENCE = 800  # seconds that building may take on two cores that do more
 
 
 @pytest.fixture(autouse=True)

@@ -14,11 +14,18 @@ tests=$PWD/tests
 
 # doctor NAME CODE [OPTION...]: must exit with this code.
 doctor() {
-    local name=$1 code=$2 got=0
+    local name=$1 code=$2 got tries=0
     shift 2
-    # shellcheck disable=SC2086
-    $inside "$bin/starswitch-node" doctor --hub "$hub_address:$port" "$@" \
-        >"$here/$name.out" 2>"$here/$name.err" || got=$?
+    while :; do
+        got=0
+        # shellcheck disable=SC2086
+        $inside "$bin/starswitch-node" doctor --hub "$hub_address:$port" "$@" \
+            >"$here/$name.out" 2>"$here/$name.err" || got=$?
+        # On a machine with too much to do it may have to be asked again.
+        [ $got = 75 ] && [ "$code" != 75 ] && [ $tries -lt 20 ] || break
+        tries=$((tries + 1))
+        sleep 1
+    done
     [ $got = "$code" ] || failed "$name: doctor ends with $got, not with $code"
 }
 
