@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/text.h"
+#include "net/net.h"
 #include "store/file.h"
 
 enum { FILE_MOST = 4096, PRIVATE = 077 };
@@ -65,10 +66,7 @@ static bool take_number(const char *value, size_t length, int base,
 
 void certificate_date(struct certificate *certificate)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    print_time(now.tv_sec, certificate->time);
+    print_time((time_t)(net_wall() / SECOND), certificate->time);
 }
 
 void certificate_wipe(struct certificate *certificate)

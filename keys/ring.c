@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "keys/ring_inside.h"
+#include "net/net.h"
 
 const char ring_allowed[] = "allowed", ring_revoked[] = "revoked";
 
@@ -159,10 +160,8 @@ enum status ring_reload(struct ring *ring, struct why *why)
 
 bool ring_line_serves(const struct ring *ring)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return ring->enrols && (!ring->until || now.tv_sec < ring->until) &&
+    return ring->enrols &&
+           (!ring->until || net_wall() / SECOND < ring->until) &&
            (!ring->most || ring->used < ring->most);
 }
 
@@ -241,13 +240,11 @@ enum status ring_renew(const char *folder, const struct ring_line *line,
     static const struct ring_line usual = {RING_LINE_SECONDS, RING_LINE_NODES};
     struct certificate own = {.has_secret = true, .name = "enrolment"};
     char path[FILE_PATH_BYTES];
-    struct timespec now;
     enum status status =
         ring_path(path, folder, "", own.name, ".key_secret", why);
 
     line = line ? line : &usual;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    own.until = line->seconds ? now.tv_sec + line->seconds : 0;
+    own.until = line->seconds ? net_wall() / SECOND + line->seconds : 0;
     own.most = line->nodes;
     certificate_date(&own);
     if (status == STATUS_OK)

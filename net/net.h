@@ -162,5 +162,7 @@ const struct net_trouble *net_trouble(const struct net *net);
 
 /* Monotonic time, as in events. */
 nanos net_now(void);
+/* Since 1970 UTC, by the system's clock: it may be set, also back. */
+nanos net_wall(void);
 
 #endif

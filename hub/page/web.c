@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hub/page/asset.h"
@@ -229,15 +228,6 @@ static enum status start_daemon(struct web *web, struct why *why)
     return STATUS_OK;
 }
 
-/* No other server of this run has it. */
-static uint64_t boot_number(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 enum status web_open(const struct web_config *config, struct web **out,
                      struct why *why)
 {
@@ -251,7 +241,8 @@ enum status web_open(const struct web_config *config, struct web **out,
     web->socket = -1;
     web->next_ticket = WEB_TICKETS;
     feed_init(&web->feed);
-    stream_init(&web->stream, boot_number());
+    /* No other server of this run begins in the same millisecond. */
+    stream_init(&web->stream, (uint64_t)(net_wall() / MILLISECOND));
     timeline_init(&web->timeline);
     atomic_init(&web->ends, false);
     web->guard.local = endpoint_is_loopback(&config->at);

@@ -1,6 +1,5 @@
 #include "hub/program/clock.h"
-
-#include <time.h>
+#include "net/net.h"
 
 /* Less is no news for people: drift comes to that in a day. */
 #define NEWS (20 * MILLISECOND)
@@ -8,11 +7,9 @@
 void clock_tell(struct wall_clock *clock, struct net *net, nanos now)
 {
     struct msg msg = {.kind = MSG_LOCAL_CLOCK};
-    struct timespec time;
     nanos ahead, news;
 
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    msg.local_clock.wall = time.tv_sec * SECOND + time.tv_nsec;
+    msg.local_clock.wall = net_wall();
     ahead = msg.local_clock.wall - now;
     news = ahead - clock->ahead;
     if (clock->told && news < NEWS && news > -NEWS)

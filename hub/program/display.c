@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "codec/pages.h"
@@ -19,10 +18,7 @@ static nanos wall_of(const struct display *display, nanos now)
 
 static void start_clocks(struct display *display)
 {
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    display->wall = (nanos)time.tv_sec * SECOND + time.tv_nsec;
+    display->wall = net_wall();
     display->begun = net_now();
 }
 

@@ -19,18 +19,8 @@
 enum { PATIENCE = 3 /* s */ };
 
 static const char next_word[] = "next ";
-/* What tells lines of this hub from those of one before it. */
-static uint64_t born;
 
 /* ---- the hub's part ---- */
-
-static uint64_t wall(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 static void add_left_out(struct text *out, uint64_t count)
 {
@@ -66,13 +56,11 @@ static uint64_t last_lines(const struct logs_node *node, uint64_t count)
 }
 
 static void add_lines(struct text *out, const struct logs_node *node,
-                      uint64_t count, uint64_t from)
+                      uint64_t count, uint64_t from, nanos born)
 {
     if (!from || from > node->next)
         from = last_lines(node, count);
-    if (!born)
-        born = wall();
-    text_add(out, "%s%" PRIu64 " %" PRIu64 "\n", next_word, node->next, born);
+    text_add(out, "%s%" PRIu64 " %" PRId64 "\n", next_word, node->next, born);
     if (from < node->first) {
         add_left_out(out, node->first - from);
         from = node->first;
@@ -97,7 +85,8 @@ static void add_names(struct text *out, const struct logs *logs,
     }
 }
 
-bool logs_answer(const char *line, const struct logs *logs, struct text *out)
+bool logs_answer(const char *line, const struct logs *logs, nanos born,
+                 struct text *out)
 {
     static const char word[] = "logs ";
     const struct logs_node *node;
@@ -111,7 +100,7 @@ bool logs_answer(const char *line, const struct logs *logs, struct text *out)
     end += *end == ' ';
     node = logs_of(logs, end);
     if (node)
-        add_lines(out, node, count, from);
+        add_lines(out, node, count, from, born);
     else
         add_names(out, logs, end);
     return true;
@@ -119,20 +108,26 @@ bool logs_answer(const char *line, const struct logs *logs, struct text *out)
 
 /* ---- the command ---- */
 
-/* Asks once. Of a hub that has been started since, nothing is printed: *from is
- * its first line. */
+/* Where the command is in a node's lines. */
+struct place {
+    uint64_t from; /* the next line; 0: the last ones */
+    int64_t born;  /* of the hub that they are of; 0: not known yet */
+};
+
+/* Asks once. Of a hub that has been started since, nothing is printed: the
+ * place is its first line. */
 static enum status ask(const char *directory, const char *name, uint64_t count,
-                       uint64_t *from, struct why *why)
+                       struct place *place, struct why *why)
 {
     static char answer[CTL_ANSWER_BYTES], words[CTL_ANSWER_BYTES];
     char line[CTL_LINE_BYTES], *rest;
-    uint64_t former;
+    int64_t former = place->born;
     struct text text;
     bool runs;
     enum status status;
 
     (void)snprintf(line, sizeof line, "logs %" PRIu64 " %" PRIu64 " %s", count,
-                   *from, name);
+                   place->from, name);
     status = ctl_ask(directory, line, PATIENCE, answer, &runs, why);
     if (status != STATUS_OK)
         return status;
@@ -140,11 +135,10 @@ static enum status ask(const char *directory, const char *name, uint64_t count,
     ctl_text(answer, &text);
     if (strncmp(words, next_word, sizeof next_word - 1) != 0)
         return because(why, STATUS_USAGE, "%s", words);
-    *from = strtoull(words + sizeof next_word - 1, &rest, 10);
-    former = born;
-    born = strtoull(rest, &rest, 10);
-    if (former && former != born) {
-        *from = 1;
+    place->from = strtoull(words + sizeof next_word - 1, &rest, 10);
+    place->born = strtoll(rest, &rest, 10);
+    if (former && former != place->born) {
+        place->from = 1;
         return STATUS_AGAIN;
     }
     (void)fputs(rest + (*rest == '\n'), stdout);
@@ -153,13 +147,13 @@ static enum status ask(const char *directory, const char *name, uint64_t count,
                : because(why, STATUS_IO, "nobody reads the lines any more");
 }
 
-/* Prints what is new; the number of the next line is in *from. */
+/* Prints what is new. */
 static enum status show(const char *directory, const char *name, uint64_t count,
-                        uint64_t *from, struct why *why)
+                        struct place *place, struct why *why)
 {
-    enum status status = ask(directory, name, count, from, why);
+    enum status status = ask(directory, name, count, place, why);
 
-    return status == STATUS_AGAIN ? ask(directory, name, count, from, why)
+    return status == STATUS_AGAIN ? ask(directory, name, count, place, why)
                                   : status;
 }
 
@@ -182,7 +176,7 @@ static void expect_end(void)
 
 /* Until it is over; a hub that is away is waited for. */
 static enum status follow(const char *directory, const char *name,
-                          uint64_t from, struct why *why)
+                          struct place *place, struct why *why)
 {
     const struct timespec pause = {0, AGAIN};
     bool away = false;
@@ -190,7 +184,7 @@ static enum status follow(const char *directory, const char *name,
 
     while (status != STATUS_IO && !over) {
         (void)nanosleep(&pause, NULL);
-        status = show(directory, name, 0, &from, why);
+        status = show(directory, name, 0, place, why);
         if (status != STATUS_OK && !away && !over)
             (void)fprintf(stderr, "starswitch-hub: %s; looking again\n",
                           why->text);
@@ -216,7 +210,7 @@ int command_logs(int count, char **words)
     static const char *const taken[] = {"directory", "follow", "lines", NULL};
     static struct options options;
     struct why why = {""};
-    uint64_t from = 0;
+    struct place place = {0};
     int plain;
     enum status status;
 
@@ -232,8 +226,8 @@ int command_logs(int count, char **words)
     if (status == STATUS_OK && options.follow)
         expect_end();
     if (status == STATUS_OK)
-        status = show(options.directory, words[1], options.lines, &from, &why);
+        status = show(options.directory, words[1], options.lines, &place, &why);
     if (status == STATUS_OK && options.follow)
-        status = follow(options.directory, words[1], from, &why);
+        status = follow(options.directory, words[1], &place, &why);
     return command_end(over ? STATUS_OK : status, &why);
 }

@@ -7,10 +7,11 @@
 #include "core/text.h"
 #include "hub/logs.h"
 
-/* Answers "logs COUNT FROM NAME": "next N BORN", BORN being another
- * number for each life of the hub, then lines from number FROM on, or
- * the last COUNT if FROM is 0; or a sentence, if the hub knows no such node.
- * False: it is no such line. */
-bool logs_answer(const char *line, const struct logs *logs, struct text *out);
+/* Answers "logs COUNT FROM NAME": "next N BORN", BORN being when this hub
+ * was started, so that its lines are told from a former one's, then lines from
+ * number FROM on, or the last COUNT if FROM is 0; or a sentence, if the hub
+ * knows no such node. False: it is no such line. */
+bool logs_answer(const char *line, const struct logs *logs, nanos born,
+                 struct text *out);
 
 #endif

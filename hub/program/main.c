@@ -236,7 +236,7 @@ static bool query(void *self, const char *line, struct text *out)
     nanos now = net_now();
     struct table table;
 
-    if (logs_answer(line, hub_logs(server->hub), out))
+    if (logs_answer(line, hub_logs(server->hub), server->display.wall, out))
         return true;
     hub_look(server->hub, now, &view);
     table = display_table(&server->display, now, &view);

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "net/net.h"
 #include "node/library/group.h"
 
 /* What was sent last gets out meanwhile. */
@@ -28,11 +28,8 @@ static void make_client(struct star_group *group)
         .active = options->mode == STAR_ACTIVE,
         .size = options->members ? options->members : 1,
         .patience = shell_span(patience)};
-    struct timespec time;
 
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    config.incarnation =
-        (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
+    config.incarnation = (uint64_t)net_wall();
     group->timeout = shell_span(timeout);
     group->client = client_new(&config, group->shell.pool);
 }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/need.h"
+#include "net/net.h"
 #include "node/library/inside.h"
 
 /* The way back to a hub that was lost may take 10 s, its last round as long,
@@ -119,11 +119,8 @@ static void make_node(struct star_link *link)
                                  .reviews = link->options.evaluate != NULL,
                                  .up = link->options.up,
                                  .down = link->options.down};
-    struct timespec time;
 
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    config.incarnation =
-        (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
+    config.incarnation = (uint64_t)net_wall();
     link->node = node_new(&config, link->shell.pool);
 }
 

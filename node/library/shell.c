@@ -9,6 +9,7 @@
 
 #include "core/endpoint.h"
 #include "core/need.h"
+#include "net/net.h"
 #include "node/library/memory.h"
 
 /* How star_attach says that this was the matter. */
@@ -55,10 +56,8 @@ static void tell_hub(struct shell *shell, enum star_level level,
     struct msg msg = {.kind = MSG_LOCAL_LOG};
     struct msg_local_log *line = &msg.local_log;
     size_t cut = 0;
-    struct timespec time;
 
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    line->time = time.tv_sec * SECOND + time.tv_nsec;
+    line->time = net_wall();
     line->level = (uint32_t)level;
     (void)snprintf(line->event, sizeof line->event, "%s", event);
     cut = strnlen(sentence, sizeof line->text - 1);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/need.h"
 #include "core/prng.h"
+#include "net/net.h"
 #include "net/trouble.h"
 #include "node/program/link_lines.h"
 
@@ -68,14 +68,6 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static nanos wall_clock(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    return time.tv_sec * SECOND + time.tv_nsec;
-}
-
 /* The shortest trip tells most about the clock: half of it is its error. */
 static void take_trips(struct test *test, struct doctor_facts *facts)
 {
@@ -83,7 +75,7 @@ static void take_trips(struct test *test, struct doctor_facts *facts)
     unsigned count = 0;
 
     while (count < TRIPS && ask(test, 0, &trips[count])) {
-        nanos wall = wall_clock();
+        nanos wall = net_wall();
 
         if (test->probed.clock && trips[count] < best) {
             best = trips[count];

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "codec/codec.h"
 #include "core/quote.h"
+#include "net/net.h"
 #include "report/stamp.h"
 #include "seam/machine.h"
 
@@ -59,14 +59,6 @@ static double in_seconds(nanos time)
     return (double)time / (double)SECOND;
 }
 
-static nanos wall_clock(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    return (nanos)time.tv_sec * SECOND + time.tv_nsec;
-}
-
 static nanos interval(const struct node_show *show)
 {
     if (show->terminal)
@@ -83,7 +75,7 @@ static void print_json(FILE *file, const struct node_show *show,
 
     text_init(&line, bytes, sizeof bytes);
     text_add(&line, "{\"time\":\"");
-    stamp_add(&line, wall_clock());
+    stamp_add(&line, net_wall());
     text_add(&line, "\",\"event\":\"status\",\"name\":");
     quote_json(&line, state->name);
     text_add(
@@ -165,7 +157,7 @@ static void add_event(const struct node_show *show, const char *level,
                       struct text *line)
 {
     text_add(line, "{\"time\":\"");
-    stamp_add(line, wall_clock());
+    stamp_add(line, net_wall());
     text_add(line, "\",\"level\":\"%s\",\"event\":\"%s\",\"subject\":", level,
              event);
     quote_json(line, show->name);
@@ -188,7 +180,7 @@ void node_show_note(struct node_show *show, enum star_level level,
     if (show->json) {
         add_event(show, level_name(as_ours), event, sentence, &line);
     } else {
-        stamp_add(&line, wall_clock());
+        stamp_add(&line, net_wall());
         text_add(&line, " %s %s: ", level_capitals(as_ours), event);
         (void)quote_plain(&line, sentence, sizeof bytes / 4);
     }
@@ -238,7 +230,7 @@ static void end_as_json(const struct node_show *show, double seconds,
 
     text_init(&line, bytes, sizeof bytes);
     text_add(&line, "{\"time\":\"");
-    stamp_add(&line, wall_clock());
+    stamp_add(&line, net_wall());
     text_add(&line, "\",\"event\":\"end\",\"name\":");
     quote_json(&line, state->name);
     (void)printf(

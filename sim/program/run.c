@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/score.h"
 #include "hub/page/course_file.h"
+#include "net/net.h"
 #include "policies/pages.h"
 #include "record/record.h"
 #include "report/report.h"
@@ -32,7 +32,7 @@ struct run {
     char policy[512], model[300], goal[64];
     char recording[VALUE_TEXT_BYTES + 16]; /* empty: none */
     struct hub_view view;
-    struct timespec began;
+    nanos began; /* by net_now */
     double said;
     enum status reported; /* what the report has come to */
     struct why why;
@@ -42,11 +42,7 @@ struct run {
 
 static double real_seconds(const struct run *run)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - run->began.tv_sec) +
-           1e-9 * (double)(now.tv_nsec - run->began.tv_nsec);
+    return (double)(net_now() - run->began) / (double)SECOND;
 }
 
 /* How far it is, and when it may be over: where nobody has said how long it
@@ -199,15 +195,6 @@ static enum status make_timeline(const struct run *run, struct why *why)
     return status;
 }
 
-/* Since 1970 UTC. */
-static nanos wall_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (nanos)now.tv_sec * SECOND + now.tv_nsec;
-}
-
 /* What is said of the run as a whole. */
 static void write_head(struct run *run)
 {
@@ -242,7 +229,7 @@ static enum status make_report(const struct run *run, nanos elapsed,
                             .view = &run->view,
                             .course = run->course,
                             .elapsed = elapsed,
-                            .wall = wall_now(),
+                            .wall = net_wall(),
                             .goal = options->goal,
                             .settings = settings};
 
@@ -399,7 +386,7 @@ int sim_run(int count, char **words)
         course_destroy(&run.course);
         return code;
     }
-    (void)clock_gettime(CLOCK_MONOTONIC, &run.began);
+    run.began = net_now();
     status = run.course ? scenario_open(&options, &scenario, &why)
                         : because(&why, STATUS_NO_MEMORY, "no memory");
     run.scenario = scenario;
