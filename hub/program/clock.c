@@ -1,4 +1,5 @@
 #include "hub/program/clock.h"
+
 #include "net/net.h"
 
 /* Less is no news for people: drift comes to that in a day. */

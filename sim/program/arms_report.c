@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/quote.h"
+#include "net/net.h"
 #include "report/chart.h"
 #include "report/dots.h"
 #include "report/report.h"
@@ -63,16 +63,14 @@ static void add_head(const char *lines, struct text *out)
 static void add_heading(const struct arms_study *study, struct text *out)
 {
     const struct arms *arms = study->arms;
-    struct timespec now = {0};
 
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     text_add(out, "<h1>");
     add_escaped(arms, arms->order[0], add_best, out);
     text_add(out,
              "</h1>\n<p class=\"soft\">the best of %u settings, medians "
              "of %u seeds; starswitch-sim %s, ",
              arms->played, arms->seeds, study->sweeps ? "sweep" : "compare");
-    stamp_add(out, (nanos)now.tv_sec * SECOND);
+    stamp_add(out, net_wall() / SECOND * SECOND);
     if (!study->whole)
         text_add(out, "; interrupted, so of a part of the runs only");
     text_add(out, "</p>\n");

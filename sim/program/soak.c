@@ -1,10 +1,10 @@
 /* starswitch-sim soak: many seeded lives, and the story of what fails. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/quote.h"
 #include "core/text.h"
+#include "net/net.h"
 #include "sim/program/program.h"
 #include "sim/program/run.h"
 #include "sim/study/process_pool.h"
@@ -36,10 +36,7 @@ struct soaking {
 
 static double seconds(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (double)net_now() / (double)SECOND;
 }
 
 static void add_failure(struct batch *batch, uint64_t seed,
