@@ -17,16 +17,26 @@
 
 /* Both are spoken: a release talks to the one before it (docs/protocol.md,
  * Versions). */
-enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 4 };
+enum { PROTOCOL_MIN = 3, PROTOCOL_MAX = 5 };
 /* The first that has LOG, the optional fields of PING and FILLED, and the codec
  * sparse. */
 enum { PROTOCOL_TOLD = 4 };
+/* The first in which a RESULT or a REVIEW comes without values that the node
+ * has, or can work out. */
+enum { PROTOCOL_SPARED = 5 };
 /* Fields of a HELLO that every protocol begins with, and that its kind is 0. */
 enum { HELLO_VERSIONS = 2 };
 /* In the place of a limit: the field is optional. */
 #define OPTIONAL UINT32_MAX
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
 enum { LOG_LEVELS = 4 };
+
+/* Whether a node holds what a result with this verb brings: parameters that its
+ * own move to, and no change or gradient. */
+static inline bool verb_is_kept(enum verb verb)
+{
+    return verb == VERB_REBASE || verb == VERB_REPLACE || verb == VERB_PULL;
+}
 
 enum codec_id {
 #define CODEC(NAME, name, bits, use, valid, doc) CODEC_##NAME,
@@ -81,6 +91,7 @@ enum payload_kind {
     PAYLOAD_NONE,
     PAYLOAD_SCHEMA,
     PAYLOAD_CHUNK,
+    PAYLOAD_CHUNK_UNLESS_KNOWN, /* or none */
     PAYLOAD_VECTOR
 };
 

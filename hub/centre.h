@@ -22,7 +22,10 @@ struct centre_chunk {
     struct blob *last_sent;      /* what nodes hold, once sent; NULL: theta */
     struct blob *change;         /* to it, encoded, while it is sent */
     uint64_t since;  /* versions from here on are the last-sent copy as it is */
-    uint64_t before; /* and from here to `since` what `change` changes */
+    uint64_t before; /* and from here to `since` what was before, which
+                        `change` changes */
+    bool sole;       /* one update alone has made it, by being added; while it
+                        is sent */
     bool busy;       /* a merge of it is under way */
     struct round *round; /* that it is for */
     struct round *ready; /* those that may merge it next, oldest first */
@@ -100,9 +103,19 @@ void last_sent_done(struct hub *hub, uint32_t chunk, const struct job *job);
 struct blob *last_sent_next(const struct hub *hub, const struct member *member,
                             uint32_t chunk);
 /* A result is about to be queued: turns it into the change if its receiver
- * holds what that departs from, and remembers what it holds from now on. */
+ * holds what that departs from, or takes away a payload that its receiver knows
+ * (*payload = NULL), and remembers what it holds from now on. `answers`: what
+ * it answers, NULL: TAKE. */
 void last_sent_shorten(struct hub *hub, struct member *member,
-                       struct msg_result *result, struct blob **payload);
+                       const struct update *answers, struct msg_result *result,
+                       struct blob **payload);
+/* Whether the member holds these values of the chunk, so that a review need not
+ * send them, nor what is a change of them as a whole. */
+bool last_sent_is(const struct hub *hub, const struct member *member,
+                  uint32_t chunk, const struct blob *values);
+/* It is sent these for a review. */
+void last_sent_review(const struct hub *hub, struct member *member,
+                      uint32_t chunk, const struct blob *values);
 
 /* state_transfer.c */
 /* Asks a node for them; `start` says where it is to take them from. */

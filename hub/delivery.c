@@ -5,14 +5,20 @@
 #include "core/need.h"
 #include "hub/state.h"
 
+/* NULL: its receiver knows it. */
+static uint64_t bytes_of(const struct blob *payload)
+{
+    return payload ? payload->wire_bytes : 0;
+}
+
 static void delivery_sent(struct hub *hub, struct member *member,
                           const struct msg *msg, struct blob *payload)
 {
-    if (!member->delivery.out)
+    if (!member->delivery.out && payload)
         waits_sent(hub, member, false);
-    member->delivery.out += payload->wire_bytes;
+    member->delivery.out += bytes_of(payload);
     member->delivery.moved = hub->now;
-    member->here.down_bytes += payload->wire_bytes;
+    member->here.down_bytes += bytes_of(payload);
     effects_send(hub->out, member->bulk, msg, payload);
 }
 
@@ -55,22 +61,27 @@ static void take_send(struct hub *hub, struct member *member)
     result.lineage = hub->centre.lineage;
     result.version = result.base = centre->version;
     result.checksum = payload->checksum;
-    last_sent_shorten(hub, member, &result, &payload);
+    last_sent_shorten(hub, member, NULL, &result, &payload);
     queue_entry_send(hub, member, &result, payload);
     take_ends(hub, member);
 }
 
-/* What comes next; NULL: nothing. */
-static const struct blob *next_payload(struct hub *hub,
-                                       const struct member *member)
+/* Whether something comes next, and how many bytes. */
+static bool has_next(struct hub *hub, const struct member *member,
+                     uint64_t *bytes)
 {
     const struct delivery *delivery = &member->delivery;
+    struct blob *payload = NULL;
+    bool any = true;
 
     if (delivery->first)
-        return delivery->first->payload;
-    if (delivery->take_next < delivery->take_count)
-        return last_sent_next(hub, member, delivery->take_next);
-    return review_next(hub, member);
+        payload = delivery->first->payload;
+    else if (delivery->take_next < delivery->take_count)
+        payload = last_sent_next(hub, member, delivery->take_next);
+    else
+        any = review_next(hub, member, &payload);
+    *bytes = bytes_of(payload);
+    return any;
 }
 
 static void queue_entry_free(struct queue_entry *entry)
@@ -99,16 +110,15 @@ enum passage { PASSAGE_SENT, PASSAGE_NOTHING, PASSAGE_SPENT };
 static enum passage delivery_next(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
-    const struct blob *payload;
+    uint64_t bytes;
     nanos hubs, own;
 
     if (member->bulk == PEER_NONE || delivery->out >= flow_window(hub, member))
         return PASSAGE_NOTHING;
-    payload = next_payload(hub, member);
-    if (!payload)
+    if (!has_next(hub, member, &bytes))
         return PASSAGE_NOTHING;
-    hubs = bucket_when(&hub->flow.sending, payload->wire_bytes, hub->now);
-    own = bucket_when(&delivery->bucket, payload->wire_bytes, hub->now);
+    hubs = bucket_when(&hub->flow.sending, bytes, hub->now);
+    own = bucket_when(&delivery->bucket, bytes, hub->now);
     if (own < hubs)
         own = hubs;
     if (own > hub->now) {
@@ -116,8 +126,8 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
             hub->flow.wake = own;
         return hubs > hub->now ? PASSAGE_SPENT : PASSAGE_NOTHING;
     }
-    (void)bucket_spend(&hub->flow.sending, payload->wire_bytes, hub->now);
-    (void)bucket_spend(&delivery->bucket, payload->wire_bytes, hub->now);
+    (void)bucket_spend(&hub->flow.sending, bytes, hub->now);
+    (void)bucket_spend(&delivery->bucket, bytes, hub->now);
     if (delivery->first)
         queue_entry_next(hub, member);
     else if (delivery->take_next < delivery->take_count)
@@ -320,7 +330,7 @@ void delivery_add(struct hub *hub, struct update *update,
     struct queue_entry *entry = need_memory(1, sizeof *entry);
     uint64_t older;
 
-    assert(payload && result->chunk < hub->centre.count);
+    assert(result->chunk < hub->centre.count);
     entry->result = *result;
     entry->payload = blob_ref(payload);
     entry->part = update->part;
@@ -337,6 +347,13 @@ void delivery_add(struct hub *hub, struct update *update,
     delivery_stir(hub, member);
 }
 
+static void forget_known(struct delivery *delivery)
+{
+    free(delivery->holds);
+    free(delivery->tested);
+    delivery->holds = delivery->tested = NULL;
+}
+
 void delivery_attach(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
@@ -344,8 +361,7 @@ void delivery_attach(struct hub *hub, struct member *member)
     if (delivery->credited != member->bulk) {
         delivery->credited = member->bulk;
         delivery->out = 0;
-        free(delivery->holds);
-        delivery->holds = NULL;
+        forget_known(delivery);
     }
     delivery_stir(hub, member);
 }
@@ -361,8 +377,7 @@ void delivery_clear(struct delivery *delivery)
     delivery->last = NULL;
     delivery->count = 0;
     delivery->take_next = delivery->take_count = 0;
-    free(delivery->holds);
-    delivery->holds = NULL;
+    forget_known(delivery);
 }
 
 /* Chunks that it need not be sent again after a break: what it says it has, and
@@ -387,6 +402,7 @@ static void take_begin(struct hub *hub, struct member *member)
 {
     if (member->start != START_TAKE)
         return;
+    member->forgotten = member->last_exchange;
     member->took = member->delivery.take_next = take_resumes(hub, member);
     member->delivery.take_count = hub->centre.count;
     if (member->took)

@@ -21,7 +21,7 @@ struct queue_entry {
     struct msg_result result;
     struct fragment part; /* of the whole result */
     bool opens; /* it is the result's first: nothing has been sent of it */
-    struct blob *payload;
+    struct blob *payload; /* NULL: its receiver knows it */
     struct queue_entry *next;
 };
 
@@ -34,6 +34,8 @@ struct delivery {
     peer_id credited; /* the bulk connection that they were sent on */
     uint64_t *holds;  /* per chunk: version that it was last sent, or
                          NO_VERSION; NULL: of none (last_sent.c) */
+    uint64_t *tested; /* per chunk: checksum of what it was sent for a review
+                         since its last result, 0: nothing; NULL: of none */
     uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
 };
 

@@ -65,7 +65,7 @@ static void member_name(struct hub *hub, struct member *member,
 /* What a former process of the node did is no matter of the new one. */
 static void member_forget_past(struct hub *hub, struct member *member)
 {
-    member->last_exchange = member->merged = 0;
+    member->last_exchange = member->merged = member->forgotten = 0;
     member->took = 0;
     updates_forget(hub, member);
 }

@@ -15,7 +15,7 @@ struct heap {
     struct pile pile; /* first: rules know only this */
     struct job *job;
     const struct judge_order *order;
-    float *rows; /* (1 + count) * elements */
+    float *rows; /* (1 + count) * elements, or NULL: nobody reads them */
 };
 
 static const struct heap *heap_of(const struct pile *pile)
@@ -202,6 +202,13 @@ static void ask_rule(const struct heap *heap, struct judge_order *order)
     free(list);
 }
 
+/* Rules that go by losses look at nothing else, and those of nodes are known.
+ */
+static bool reads_values(const struct judge_order *order)
+{
+    return order->evaluate || !order->policy->reduce->by_loss;
+}
+
 void judge_whole(struct job *job)
 {
     struct judge_order *order =
@@ -215,14 +222,16 @@ void judge_whole(struct job *job)
         .job = job,
         .order = order};
 
-    heap.rows = calloc((1 + (size_t)order->count) * job->extent.elements,
-                       sizeof *heap.rows);
-    if (!heap.rows) {
-        job->status = STATUS_NO_MEMORY;
-        return;
+    if (reads_values(order)) {
+        heap.rows = calloc((1 + (size_t)order->count) * job->extent.elements,
+                           sizeof *heap.rows);
+        if (!heap.rows) {
+            job->status = STATUS_NO_MEMORY;
+            return;
+        }
+        for (unsigned i = 0; i <= order->count; i++)
+            unpack(&heap, i);
     }
-    for (unsigned i = 0; i <= order->count; i++)
-        unpack(&heap, i);
     ask_rule(&heap, order);
     free(heap.rows);
 }

@@ -61,7 +61,7 @@ static bool is_affordable(const struct hub *hub, const struct member *member,
         return true;
     return (hub->config.keeping || bytes <= chunk) &&
            1000 * (member->told.bytes + bytes) <=
-               most * member->here.down_bytes;
+               most * (member->here.down_bytes + member->told.spared);
 }
 
 /* Whether it may be sent `bytes` more. */

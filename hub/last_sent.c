@@ -9,6 +9,12 @@
  * the last-sent copy, because it is new, was away or took no part in the last
  * round, is sent the last-sent copy as it is.
  *
+ * Without such a codec values are sent as they are, but for two that a node
+ * knows: what it was sent for a review, and the last-sent copy changed by what
+ * it gave, where that alone made the round (the best of several). Reviews are
+ * of the last-sent copy and what it would be with an update: who holds it is
+ * sent the update as it came (hub/review.c).
+ *
  * What a node holds is what was last queued for it, as long as neither its
  * connection nor its queue has changed since. A chunk's last-sent copy stays
  * the same over versions that do not send it (other fragments' rounds): those
@@ -39,6 +45,7 @@ void last_sent_drop(struct centre_chunk *centre, uint64_t version)
 {
     blob_unref(&centre->last_sent);
     blob_unref(&centre->change);
+    centre->before = centre->since;
     centre->since = version;
 }
 
@@ -72,14 +79,12 @@ void last_sent_start(struct hub *hub, const struct work *work, uint32_t chunk)
 void last_sent_done(struct hub *hub, uint32_t chunk, const struct job *job)
 {
     struct centre_chunk *centre = &hub->centre.chunk[chunk];
-    uint64_t before = centre->since;
 
     last_sent_drop(centre, centre->version + 1);
     if (job->status != STATUS_OK)
         return;
     centre->last_sent = blob_ref(job->out[0]);
     centre->change = blob_ref(job->out[1]);
-    centre->before = before;
 }
 
 static uint64_t *holds(const struct hub *hub, struct member *member)
@@ -94,36 +99,100 @@ static uint64_t *holds(const struct hub *hub, struct member *member)
     return delivery->holds;
 }
 
+/* Whether that is what the change departs from. */
+static bool holds_former(const struct centre_chunk *centre, uint64_t version)
+{
+    return version >= centre->before && version < centre->since;
+}
+
 struct blob *last_sent_next(const struct hub *hub, const struct member *member,
                             uint32_t chunk)
 {
     const struct centre_chunk *centre = &hub->centre.chunk[chunk];
     const uint64_t *held = member->delivery.holds;
 
-    return centre->change && held && held[chunk] >= centre->before &&
-                   held[chunk] < centre->since
+    return centre->change && held && holds_former(centre, held[chunk])
                ? centre->change
                : last_sent_of(centre);
 }
 
+/* Whether it may be left to know what values are. */
+static bool is_spared(const struct member *member)
+{
+    return member->protocol >= PROTOCOL_SPARED;
+}
+
+bool last_sent_is(const struct hub *hub, const struct member *member,
+                  uint32_t chunk, const struct blob *values)
+{
+    const struct centre_chunk *centre = &hub->centre.chunk[chunk];
+    const uint64_t *held = member->delivery.holds;
+
+    return is_spared(member) && values && values == last_sent_of(centre) &&
+           held && held[chunk] != NO_VERSION && held[chunk] >= centre->since;
+}
+
+void last_sent_review(const struct hub *hub, struct member *member,
+                      uint32_t chunk, const struct blob *values)
+{
+    struct delivery *delivery = &member->delivery;
+
+    if (!delivery->tested)
+        delivery->tested =
+            need_memory(hub->centre.count, sizeof *delivery->tested);
+    delivery->tested[chunk] = values->checksum;
+}
+
+/* What it was sent for a review; a result makes it forget that. */
+static uint64_t take_tested(struct member *member, uint32_t chunk)
+{
+    uint64_t *tested = member->delivery.tested, checksum = 0;
+
+    if (tested) {
+        checksum = tested[chunk];
+        tested[chunk] = 0;
+    }
+    return checksum;
+}
+
+/* Whether it alone has made the centre of what it gave, and still has that: of
+ * what it gave on an earlier connection, or before it took another centre, it
+ * has nothing left. */
+static bool has_made(const struct centre_chunk *centre,
+                     const struct member *member, const struct update *update,
+                     uint32_t chunk)
+{
+    return centre->sole && update->merges && member->start == START_GO &&
+           update->connection == member->session &&
+           update->offer.exchange > member->forgotten &&
+           update->chunks[chunk].state == CHUNK_DELIVERED;
+}
+
 void last_sent_shorten(struct hub *hub, struct member *member,
-                       struct msg_result *result, struct blob **payload)
+                       const struct update *answers, struct msg_result *result,
+                       struct blob **payload)
 {
     const struct centre_chunk *centre = &hub->centre.chunk[result->chunk];
-    uint64_t *held;
+    uint64_t *held = &holds(hub, member)[result->chunk], former = *held;
+    uint64_t tested = take_tested(member, result->chunk);
 
-    if (!is_kept(hub))
+    *held = NO_VERSION;
+    if (*payload != last_sent_of(centre) ||
+        !(is_kept(hub) || verb_is_kept((enum verb)result->verb)))
         return;
-    held = &holds(hub, member)[result->chunk];
-    if (*payload != last_sent_of(centre)) {
-        *held = NO_VERSION;
-        return;
-    }
-    *payload = last_sent_next(hub, member, result->chunk);
-    if (*payload == centre->change) {
+    if (centre->change && holds_former(centre, former)) {
+        *payload = centre->change;
         result->codec = hub->config.codec_down;
-        result->base = *held;
+        result->base = former;
         result->checksum = centre->change->checksum;
+    } else if (answers && !is_kept(hub) && is_spared(member)) {
+        if (has_made(centre, member, answers, result->chunk) &&
+            holds_former(centre, former))
+            result->base = former;
+        if (result->base == former || (tested && tested == result->checksum)) {
+            member->told.spared += (*payload)->wire_bytes;
+            *payload = NULL;
+        }
     }
     *held = result->version;
 }

@@ -71,6 +71,7 @@ struct keeping {
 /* What a member was sent to keep, beside down_bytes, and when last. */
 struct told {
     uint64_t bytes;
+    uint64_t spared; /* of results whose values it knew, and was not sent */
     nanos at;
 };
 

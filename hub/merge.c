@@ -59,7 +59,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.verdict = update_verdict(update, chunk);
         if (!update->passed_over &&
             answer(hub, round, i, chunk, &result, &payload)) {
-            last_sent_shorten(hub, member, &result, &payload);
+            last_sent_shorten(hub, member, update, &result, &payload);
             delivery_add(hub, update, &result, payload);
             update->answered++;
         }
@@ -72,6 +72,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             update_close(hub, one, chunk, update_verdict(one, chunk));
     blob_unref(&hub->centre.chunk[chunk].previous_theta);
     blob_unref(&hub->centre.chunk[chunk].change);
+    hub->centre.chunk[chunk].sole = false;
 }
 
 static void chunk_finished(struct hub *hub, struct round *round, uint32_t chunk)
@@ -134,6 +135,7 @@ static void merged(void *machine, struct job *job)
         last_sent_before_merge(hub, round, chunk);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
+        centre->sole = ((struct chunk_merge *)job)->sole;
         for (unsigned i = 0; i < POLICY_SLOTS && job->out[1 + i]; i++) {
             blob_unref(&centre->slot[i]);
             centre->slot[i] = blob_ref(job->out[1 + i]);

@@ -37,6 +37,7 @@ struct review {
     unsigned pending;         /* opinions that are OPEN or SENT */
     unsigned forming;         /* jobs under way */
     bool centred;             /* there is a centre */
+    bool displaced;           /* updates are displacements from it */
     unsigned count;           /* subjects */
     struct blob **chunks;     /* count * hub->centre.count, float32, sealed */
     struct subject subject[];
@@ -184,23 +185,52 @@ static struct blob *next_chunk(struct hub *hub, const struct reviewer *reviewer)
                           reviewer->next];
 }
 
-const struct blob *review_next(struct hub *hub, const struct member *member)
+/* How a chunk goes to a member. */
+static struct blob *spare(struct hub *hub, const struct member *member,
+                          struct blob *values, struct msg_review *msg)
 {
-    return next_chunk(hub, &member->reviewer);
+    const struct reviewer *reviewer = &member->reviewer;
+    const struct review *review = review_find(hub, reviewer->review);
+    const struct update *update = review->subject[reviewer->subject].update;
+    const struct update_chunk *gave =
+        update ? &update->chunks[reviewer->next] : NULL;
+
+    msg->checksum = values->checksum;
+    if (!last_sent_is(hub, member, reviewer->next,
+                      review->chunks[reviewer->next]) ||
+        (gave && (!gave->payload || !review->displaced)))
+        return values;
+    if (!gave)
+        return NULL;
+    msg->checksum = gave->payload->checksum;
+    msg->codec = gave->codec;
+    msg->change = 1;
+    return gave->payload;
+}
+
+bool review_next(struct hub *hub, const struct member *member,
+                 struct blob **payload)
+{
+    struct blob *values = next_chunk(hub, &member->reviewer);
+    struct msg_review unused = {0};
+
+    *payload = values ? spare(hub, member, values, &unused) : NULL;
+    return values != NULL;
 }
 
 struct blob *review_consume(struct hub *hub, struct member *member,
                             struct msg *msg)
 {
     struct reviewer *reviewer = &member->reviewer;
-    struct blob *chunk = next_chunk(hub, reviewer);
+    struct blob *values = next_chunk(hub, reviewer), *payload;
 
-    assert(chunk);
+    assert(values);
     *msg = (struct msg){.kind = MSG_REVIEW};
     msg->review.review = reviewer->asked;
-    msg->review.chunk = reviewer->next++;
-    msg->review.checksum = chunk->checksum;
-    return chunk;
+    msg->review.chunk = reviewer->next;
+    payload = spare(hub, member, values, &msg->review);
+    last_sent_review(hub, member, reviewer->next++, values);
+    return payload;
 }
 
 /* ---- what is evaluated ---- */
@@ -233,19 +263,19 @@ static const struct work work_form = {"form", form_chunk, formed};
 static void form(struct hub *hub, const struct round *round, unsigned subject)
 {
     const struct update *update = round->review->subject[subject].update;
-    bool displaced = round->policy->exchange == EXCHANGE_DELTA;
+    bool displaced = round->review->displaced;
 
     for (uint32_t i = 0; i < hub->centre.count; i++) {
         struct form_job *made =
             job_make(&work_form, sizeof *made, hub->pool, 2);
         struct job *job = &made->job;
 
-        job->in[0] = (struct input){blob_ref(update->chunks[i].payload), 1,
-                                    update->chunks[i].codec};
         if (displaced)
-            job->in[1] = (struct input){blob_ref(hub->centre.chunk[i].theta), 1,
+            job->in[0] = (struct input){blob_ref(round->review->chunks[i]), 1,
                                         CODEC_RAW};
         job->inputs = displaced ? 2 : 1;
+        job->in[job->inputs - 1] = (struct input){
+            blob_ref(update->chunks[i].payload), 1, update->chunks[i].codec};
         job->extent = centre_extent(hub, i);
         made->review = round->review->number;
         made->subject = subject;
@@ -259,7 +289,7 @@ static void take_centre(struct hub *hub, struct review *review)
 {
     review->centred = true;
     for (uint32_t i = 0; i < hub->centre.count; i++) {
-        review->chunks[i] = blob_ref(hub->centre.chunk[i].theta);
+        review->chunks[i] = blob_ref(last_sent_of(&hub->centre.chunk[i]));
         review->centred &= review->chunks[i] != NULL;
     }
     review->subject[0].formed = hub->centre.count;
@@ -299,6 +329,7 @@ static void begin(struct hub *hub, struct round *round)
 
     round->review = review;
     review->began = hub->now;
+    review->displaced = round->policy->exchange == EXCHANGE_DELTA;
     draw_circle(hub, round, review->circle, review->places);
     take_centre(hub, review);
     for (unsigned i = 1; i < review->count; i++)

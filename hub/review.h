@@ -17,6 +17,9 @@
  * (hub/patience.h). One that says it cannot is replaced by the next one in the
  * circle. An update that nobody has evaluated is kept.
  *
+ * Who holds the centre, as most do, is not sent it, and of an update what its
+ * node gave, which is often a quarter of the values.
+ *
  * Memory: while a round is under review, the hub holds each update
  * decoded, as the judge does afterwards. */
 #ifndef HUB_REVIEW_H
@@ -62,8 +65,10 @@ void review_tell(const struct round *round, nanos now, struct text *out);
 /* Writes what they have said into the order, and forgets it. */
 void review_close(struct hub *hub, struct round *round,
                   struct judge_order *order);
-/* The next chunk for a member, borrowed; NULL: there is none. */
-const struct blob *review_next(struct hub *hub, const struct member *member);
+/* Whether there is a next chunk for a member; *payload: what to send of it,
+ * borrowed; NULL: the member holds it. */
+bool review_next(struct hub *hub, const struct member *member,
+                 struct blob **payload);
 /* It is about to be sent, with this message. */
 struct blob *review_consume(struct hub *hub, struct member *member,
                             struct msg *msg);

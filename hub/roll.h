@@ -113,6 +113,7 @@ struct member {
     bool met;                     /* it has said HELLO to this hub */
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */
+    uint64_t forgotten;     /* newest that it dropped, to take the centre */
     uint64_t offered;       /* iteration of the newest that was taken */
     uint64_t returned;      /* iterations of those that were not merged since */
     uint64_t merged;        /* hub/saved.c: MERGED */

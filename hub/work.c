@@ -332,6 +332,22 @@ static void reduce_whole(struct job *job, const struct policy *policy,
         tensors_correct(merge, reduced->whole);
 }
 
+/* Rules that do more than add are told apart in the first tile. */
+static bool is_sole(const struct job *job)
+{
+    const struct policy *policy = job->context;
+    struct input added[2] = {job->in[MERGE_THETA], job->in[MERGE_FROM]};
+    struct job sum = *job;
+
+    if (job->inputs != MERGE_FROM + 1 || !job->in[MERGE_THETA].blob ||
+        policy->exchange != EXCHANGE_DELTA)
+        return false;
+    added[0].weight = added[1].weight = 1;
+    sum.in = added;
+    sum.inputs = sum.plain = 2;
+    return job_adds_up_to(&sum, job->out[0]);
+}
+
 void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
@@ -355,6 +371,8 @@ void merge_chunk(struct job *job)
         merge_tiles(job, policy, &reduced);
     rows_free(reduced.rows);
     free(reduced.whole);
+    if (job->status == STATUS_OK)
+        ((struct chunk_merge *)job)->sole = is_sole(job);
 }
 
 void form_chunk(struct job *job)

@@ -46,7 +46,9 @@ struct chunk_merge {
     double divisor, lost;    /* what their sum is divided by; the share of the
                                 momentum that is lost */
     const struct schema *schema; /* the model's, borrowed */
-    double means[];              /* of each update: see policy_means */
+    bool sole;      /* out: the new theta is the old one and one update, added
+                       as form_chunk does */
+    double means[]; /* of each update: see policy_means */
 };
 enum { MERGE_THETA, MERGE_SLOTS, MERGE_FROM = MERGE_SLOTS + POLICY_SLOTS };
 void merge_chunk(struct job *job);
@@ -85,7 +87,8 @@ struct proof_job {
 void prove_manifest(struct job *job);
 extern const struct work work_proof;
 
-/* out[0] = the sum of all inputs as float32, sealed. */
+/* out[0] = the sum of all inputs as float32, but for statistics, which are the
+ * last one's; sealed. */
 struct form_job {
     struct job job;
     uint64_t review;

@@ -37,7 +37,8 @@ static const char *judge(const struct link *link, struct msg *msg)
     info = msg_info(msg->kind);
     if (info->channel != link->station->plan.channel && !is_misled(link, msg))
         return "sent a message on the wrong channel";
-    if ((info->payload != PAYLOAD_NONE) != (zmtp->payload != NULL))
+    if (info->payload != PAYLOAD_CHUNK_UNLESS_KNOWN &&
+        (info->payload != PAYLOAD_NONE) != (zmtp->payload != NULL))
         return "sent a message without its payload, or with one too many";
     return NULL;
 }

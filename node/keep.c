@@ -161,8 +161,7 @@ void keep_result(struct node *node, const struct msg_result *result,
     struct newest *newest;
 
     if (node->welcome.run != keep->run ||
-        (result->verb != VERB_REBASE && result->verb != VERB_REPLACE &&
-         result->verb != VERB_PULL))
+        !verb_is_kept((enum verb)result->verb))
         return;
     newest = &newest_list(node)[result->chunk];
     blob_unref(&newest->values);

@@ -182,7 +182,7 @@ static const struct {
 } ends[] = {
     {&work_seal, begun},
     {&work_delta, flight_formed},
-    {&work_decode, result_decoded},
+    {&work_decode, arrival_decoded},
     {&work_correct, result_corrected},
     {&work_fold, promises_folded},
     {&work_gather, review_gathered},

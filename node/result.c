@@ -168,8 +168,7 @@ static double put_back(const struct msg_result *result)
     return result->verb == VERB_PULL ? result->weight : 1;
 }
 
-/* It is here, raw. */
-static void arrived(struct node *node, const struct msg_result *result,
+void result_arrived(struct node *node, const struct msg_result *result,
                     struct blob *values)
 {
     struct flight *flight = flight_of(node, result->exchange);
@@ -201,31 +200,6 @@ static void arrived(struct node *node, const struct msg_result *result,
                            put_back(result));
 }
 
-void node_on_result(struct node *node, const struct event *event)
-{
-    const struct msg_result *result = &event->msg->result;
-
-    if (result->weight < 0 || result->weight > 1) {
-        node_drop(node, "a result has a weight that is none");
-        return;
-    }
-    if (!result->exchange && result->verb != VERB_REPLACE) {
-        node_drop(node, "parameters to be taken do not replace");
-        return;
-    }
-    node_hub_is_at(node, result->version);
-    if (!result->exchange)
-        download_arrives(node, result);
-    if (event->payload && result->chunk < node->chunks &&
-        held_decodes(node, result)) {
-        held_arrives(node, result, event->payload);
-        return;
-    }
-    node_credit(node, result->exchange, event->payload);
-    if (event->payload && result->chunk < node->chunks)
-        arrived(node, result, event->payload);
-}
-
 void result_corrected(struct node *node, struct job *job)
 {
     struct flight *flight = flight_of(node, job->tag[0]);
@@ -240,17 +214,6 @@ void result_corrected(struct node *node, struct job *job)
     flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);
     flight->corrected++;
     node->dirty |= DIRTY_RESULTS;
-}
-
-void result_decoded(struct node *node, struct job *job)
-{
-    struct arrival *arrival = held_decoded(node, job);
-
-    if (!arrival)
-        return;
-    node_credit(node, arrival->result.exchange, arrival->payload);
-    arrived(node, &arrival->result, job->out[0]);
-    arrival_free(arrival);
 }
 
 /* Whether r moves by v - x_sent. A PULL leaves x between where it was and v,

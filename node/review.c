@@ -74,23 +74,18 @@ static void gather(struct node *node)
     node_job(node, job);
 }
 
-void node_on_review(struct node *node, const struct event *event)
+void review_arrived(struct node *node, uint64_t number, uint32_t chunk,
+                    uint64_t checksum, struct blob *values)
 {
     struct node_review *review = &node->review;
-    uint32_t chunk = event->msg->review.chunk;
 
-    node_credit(node, 0, event->payload);
-    if (node->hub != HUB_MEMBER || !event->msg->review.review ||
-        chunk >= node->chunks || !event->payload ||
-        event->payload->size != node_chunk_length(node, chunk) * sizeof(float))
-        return;
-    if (event->msg->review.review != review->review)
-        begin(node, event->msg->review.review);
+    if (number != review->review)
+        begin(node, number);
     if (!node->config.reviews || review->arrived == node->chunks ||
         review->chunks[chunk])
         return;
-    review->chunks[chunk] = blob_ref(event->payload);
-    review->checksums[chunk] = event->msg->review.checksum;
+    review->chunks[chunk] = blob_ref(values);
+    review->checksums[chunk] = checksum;
     if (++review->arrived == node->chunks)
         gather(node);
 }

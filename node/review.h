@@ -25,6 +25,9 @@ struct node;
 /* Ends the review, if there is one. */
 void review_drop(struct node *node);
 void review_free(struct node *node);
+/* The values of a chunk of it are here. */
+void review_arrived(struct node *node, uint64_t number, uint32_t chunk,
+                    uint64_t checksum, struct blob *values);
 /* All of its parameters are one vector now. */
 void review_gathered(struct node *node, struct job *job);
 

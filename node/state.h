@@ -3,10 +3,11 @@
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * welcome.c (what comes of WELCOME), forming.c (an offer that is being made),
  * parting.c (the last one), flight.c (an offer, up to its last verdict, or the
- * end of its time), result.c (a result, up to the trainer), held.c (results
- * that are changes), initial_download.c (the hub's parameters), keep.c (the
- * centre, for a hub that loses it), promise.c (what was merged, until it cannot
- * be lost), tasks.c (what to train on), review.c (what others have trained).
+ * end of its time), arrival.c and held.c (what comes on bulk, up to its
+ * values), result.c (a result, up to the trainer), initial_download.c (the
+ * hub's parameters), keep.c (the centre, for a hub that loses it), promise.c
+ * (what was merged, until it cannot be lost), tasks.c (what to train on),
+ * review.c (what others have trained).
  *
  * A handler, the end of a job and a tick record facts, and mark what has to be
  * looked at again (enum dirty). What follows from the facts is the settle
@@ -325,12 +326,14 @@ void parting_settle(struct node *node);
 handler node_on_keep, node_on_saving;
 
 /* result.c */
-void result_decoded(struct node *node, struct job *job);
+/* It is here, raw. */
+void result_arrived(struct node *node, const struct msg_result *result,
+                    struct blob *values);
 void result_corrected(struct node *node, struct job *job);
 /* Has corrected what waits for no other correction, and gives the trainer what
  * is. */
 void results_settle(struct node *node);
-handler node_on_result, node_on_applied, node_on_verdict;
+handler node_on_applied, node_on_verdict;
 
 /* tasks.c */
 /* Tells the hub of a new session what the node has, and asks for what the
@@ -345,6 +348,11 @@ void tasks_sweep(struct node *node);
 handler node_on_local_room, node_on_task, node_on_local_report;
 
 /* review.c */
-handler node_on_review, node_on_local_reviewed;
+handler node_on_local_reviewed;
+
+/* arrival.c */
+handler node_on_result, node_on_review;
+/* A result or a chunk for a review is decoded. */
+void arrival_decoded(struct node *node, struct job *job);
 
 #endif

@@ -200,6 +200,23 @@ static void add_up_tile(const struct job *job, unsigned from, unsigned until,
     floats_round(sum, count, to);
 }
 
+bool job_adds_up_to(const struct job *job, const struct blob *sum)
+{
+    float values[CODEC_GRAIN];
+    size_t tile = job_tile(job), count;
+
+    for (size_t first = 0; first < job->extent.elements; first += count) {
+        count = tile_at(job, first, tile);
+        add_up_tile(job, 0, job->inputs, first, count, values);
+        if (job->plain)
+            take_plain(job, first, count, values);
+        if (memcmp(values, sum->bytes + first * sizeof *values,
+                   count * sizeof *values) != 0)
+            return false;
+    }
+    return true;
+}
+
 double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
                   bool seals)
 {

@@ -115,6 +115,9 @@ size_t job_tile(const struct job *job);
  * it in passing. NO_MEMORY. */
 double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
                   bool seals);
+/* Whether that is what job_add_up makes of all inputs, to the last bit. Stops
+ * at the first tile that differs. */
+bool job_adds_up_to(const struct job *job, const struct blob *sum);
 /* What a payload that the job has made counts for on a link. */
 void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec);
 /* Squared norm of a payload that a node is moved by, at most: of numbers up to

@@ -10,7 +10,8 @@
 /* For printf. */
 #define ull unsigned long long
 
-/* Whether a result can be read, and what it says is finite. */
+/* Whether a result can be read, and what it says is finite; NULL: its node
+ * knows it. */
 static bool is_finite(const struct life *life, const struct msg_result *result,
                       const struct blob *payload)
 {
@@ -19,6 +20,8 @@ static bool is_finite(const struct life *life, const struct msg_result *result,
                   life->config.hub.chunk_elements, result->chunk);
     double values[SOAK_NUMBERS] = {0};
 
+    if (!payload)
+        return true;
     if (!payload_fits(&extent, result->codec, payload->bytes, payload->size))
         return false;
     payload_add(&extent, result->codec, payload->bytes, 0, extent.elements, 1,

@@ -30,6 +30,7 @@ struct hub_fixture *hub_fixture_new(void)
                                     .staleness = 4,
                                     .save_interval = 10 * SECOND,
                                     .evaluate_interval = SECOND};
+    f->protocol = PROTOCOL_TOLD;
     f->schema = schema_new();
     if (!f->schema || schema_add(f->schema, "w", 2, shape, NULL) != STATUS_OK)
         abort();
@@ -130,7 +131,7 @@ struct fake_node fake_node_new(struct hub_fixture *f, const char *name)
     struct fake_node node = {.control = PEER_NONE};
 
     node.hello.protocol_min = PROTOCOL_MIN;
-    node.hello.protocol_max = PROTOCOL_MAX;
+    node.hello.protocol_max = f->protocol;
     node.hello.node_high = 1;
     node.hello.node_low = f->next_uuid++;
     node.hello.incarnation = 1;
@@ -329,7 +330,7 @@ void fake_node_returns(struct hub_fixture *f, struct fake_node *node,
     for (unsigned i = 0;
          (sent = hand_nth(&f->hand, node->bulk, MSG_RESULT, i)) != NULL; i++)
         if (sent->msg.result.exchange == exchange)
-            bytes += sent->payload->wire_bytes;
+            bytes += sent->payload ? sent->payload->wire_bytes : 0;
     fake_node_credits(f, node, exchange, bytes);
 }
 

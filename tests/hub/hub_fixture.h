@@ -30,7 +30,8 @@ struct hub_fixture {
     struct hub_config config;
     struct schema *schema;
     struct hub *hub;
-    uint64_t lineage; /* of the centre, as far as nodes were told */
+    uint32_t protocol; /* of nodes; PROTOCOL_TOLD: they are sent all values */
+    uint64_t lineage;  /* of the centre, as far as nodes were told */
     peer_id next_peer;
     uint64_t next_uuid, next_ticket;
     struct hub_view view; /* of hub_fixture_look */

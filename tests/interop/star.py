@@ -110,7 +110,8 @@ class Node:
         self.control, self.control_watch = self.socket(self.port)
         self.bulk, self.bulk_watch = self.socket(self.port + 1)
         self.control_up = self.bulk_up = False
-        self.welcome, self.session, self.held = None, None, {}
+        self.welcome, self.session = None, None
+        self.held, self.tested = {}, {}
         self.unsettled, self.recalled = True, 0
         self.heard = self.tried = time.monotonic()
         self.pinged = self.greeted = 0
@@ -503,19 +504,44 @@ class Node:
             self.base = max(self.base, m.version)
         self.sweep()
 
-    def on_result(self, m, payload):
+    def decoded(self, m, payload, exchange=0):
+        """What a chunk's payload holds, which takes credit."""
         if wire.checksum(payload) != m.checksum:
             raise ConnectionError("a result was damaged")
-        self.send("CREDIT", exchange=m.exchange, more=len(payload))
-        part = self.part(m.chunk)
-        v = payloads.decode(wire.WORDS["codec"][m.codec], payload,
-                            self.schema.exempt[part])
-        if m.base != m.version:
-            version, held = self.held.get(m.chunk, (None, None))
-            if version != m.base:
-                raise ConnectionError("a change of what is not held")
-            v = (held.astype(float) + v.astype(float)).astype(payloads.F32)
+        self.send("CREDIT", exchange=exchange, more=len(payload))
+        return payloads.decode(wire.WORDS["codec"][m.codec], payload,
+                               self.schema.exempt[self.part(m.chunk)])
+
+    def changed(self, chunk, by):
+        held = self.held[chunk][1]
+        return (held.astype(float) + by.astype(float)).astype(payloads.F32)
+
+    def known(self, m):
+        """The values of a result without a payload, or None."""
+        f = self.find(m.exchange, None)
+        if m.base == m.version:
+            v = self.tested.get(m.chunk)
+        else:
+            v = f and self.changed(m.chunk, f.q[self.part(m.chunk)])
+        if v is not None and wire.checksum(v.tobytes()) != m.checksum:
+            raise ConnectionError("a result is not what this node knows")
+        return v
+
+    def on_result(self, m, payload=None):
+        if m.base != m.version and \
+                self.held.get(m.chunk, (None, None))[0] != m.base:
+            raise ConnectionError("a change of what is not held")
+        if payload is None:
+            v = self.known(m)
+            if v is None:
+                self.held.pop(m.chunk, None)
+                return
+        else:
+            v = self.decoded(m, payload, m.exchange)
+            if m.base != m.version:
+                v = self.changed(m.chunk, v)
         self.held[m.chunk] = m.version, v
+        self.tested.pop(m.chunk, None)
         if m.verb in (REBASE, REPLACE, PULL):
             self.newest[m.chunk] = m.version, v, False
         self.note(event="result", chunk=m.chunk, version=m.version, v=v,
@@ -613,9 +639,13 @@ class Node:
                 f.void = True
         return None
 
-    def on_review(self, m, payload):
+    def on_review(self, m, payload=None):
         """We have nothing to evaluate with."""
-        self.send("CREDIT", more=len(payload))
+        if payload is None:
+            self.tested[m.chunk] = self.held[m.chunk][1]
+        else:
+            v = self.decoded(m, payload)
+            self.tested[m.chunk] = self.changed(m.chunk, v) if m.change else v
         if not m.chunk:
             self.send("REVIEWED", review=m.review, loss=wire.NO_SCORE)
 

@@ -46,7 +46,10 @@ def unpack(header):
     row = msgpack.unpackb(header, raw=False)
     name = NAMES[row[0]]
     fields = KINDS[name]["fields"]
-    assert len(row) == 1 + len(fields), f"{name} has {len(row) - 1} fields"
+    lacks = 1 + len(fields) - len(row)
+    assert all(kind == "I64" for _, kind, _ in fields[len(fields) - lacks:]) \
+        and lacks >= 0, f"{name} has {len(row) - 1} fields"
+    row += [0] * lacks  # those at the end that may be missing
     return name, Message((f[0], v) for f, v in zip(fields, row[1:]))
 
 

@@ -203,7 +203,7 @@ static void delay_results(void *context, const struct world_message *message,
     books->results++;
     CHECK_NEAR(AMOUNT *
                    (double)books->of[message->node].iteration[result->exchange],
-               (double)blob_floats(message->payload)[0], 0);
+               (double)lab_result(lab, result, message->payload)[0], 0);
     mixed = result->exchange * 5 + (uint64_t)result->chunk * 3 + message->node;
     fate->delay = (nanos)(mixed % 7) * 100 * MILLISECOND;
 }

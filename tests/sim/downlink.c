@@ -240,6 +240,7 @@ static uint64_t bytes_down(enum codec_id down, uint64_t rounds)
     lab->config.hub.codec_down = down;
     lab_open(lab, 1);
     lab_add(lab, "n1", &drifting);
+    lab_add(lab, "n2", &drifting);
     CHECK(lab_run_rounds(lab, rounds));
     bytes = lab_look(lab)->nodes[0].moved.down_bytes;
     lab_destroy(&lab);

@@ -1,5 +1,6 @@
 #include "tests/sim/lab.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,8 +74,21 @@ static double before(const struct lab *lab, const struct extent *extent,
                                        extent->first + i];
 }
 
+const float *lab_result(const struct lab *lab, const struct msg_result *result,
+                        struct blob *payload)
+{
+    uint64_t version;
+    const float *values =
+        hub_centre(world_hub(lab->world), result->chunk, &version);
+
+    if (payload)
+        return blob_floats(payload);
+    return version == result->version ? values : NULL;
+}
+
 /* A result holds a chunk of the centre as it was merged, or is a change of what
  * another one held. What a newcomer takes is the same, where there are changes.
+ * Without a payload its node knows it.
  */
 static void keep_result(struct lab *lab, const struct msg_result *result,
                         struct blob *payload)
@@ -91,9 +105,14 @@ static void keep_result(struct lab *lab, const struct msg_result *result,
         return; /* parameters of another node */
     values = lab->versions + version * lab->elements + first;
     for (size_t i = 0; i < extent.elements; i++) {
-        double value = before(lab, &extent, result, i);
+        const float *known = payload ? NULL : lab_result(lab, result, NULL);
+        double value = payload ? before(lab, &extent, result, i)
+                       : known ? (double)known[i]
+                               : NAN;
 
-        payload_add(&extent, result->codec, payload->bytes, i, 1, 1, &value);
+        if (payload)
+            payload_add(&extent, result->codec, payload->bytes, i, 1, 1,
+                        &value);
         values[i] = (float)value;
     }
     lab->published[version] |= 1u << result->chunk % 32;

@@ -68,6 +68,12 @@ bool lab_run_to_end(struct lab *lab);
 /* Runs for so long. */
 bool lab_run(struct lab *lab, nanos span);
 
+/* The values of a raw result that is being sent. Its node knows them if there
+ * is no payload: then it is the centre as it is now, or NULL where that is a
+ * later version. */
+const float *lab_result(const struct lab *lab, const struct msg_result *result,
+                        struct blob *payload);
+
 /* What the hub tells of itself; until the next call. */
 const struct hub_view *lab_look(struct lab *lab);
 /* Parameter 0 of a version; all of them. */

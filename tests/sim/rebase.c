@@ -180,8 +180,8 @@ static void note_verdict(struct ledger *ledger,
         note_merged(ledger, verdict->exchange);
 }
 
-static void note_result(struct ledger *ledger, const struct msg_result *result,
-                        struct blob *payload)
+static void note_result(const struct lab *lab, struct ledger *ledger,
+                        const struct msg_result *result, struct blob *payload)
 {
     if (!result->exchange || result->exchange >= EXCHANGES)
         return;
@@ -192,7 +192,7 @@ static void note_result(struct ledger *ledger, const struct msg_result *result,
     ledger->chunks++;
     if (ledger->alone)
         CHECK_NEAR(AMOUNT * (double)ledger->iteration[result->exchange],
-                   (double)blob_floats(payload)[0], 0);
+                   (double)lab_result(lab, result, payload)[0], 0);
     if (!result->chunk)
         note_merged(ledger, result->exchange);
 }
@@ -208,7 +208,7 @@ static void keep_books(void *context, const struct world_message *message,
     if (message->to_hub)
         note_sent(ledger, message);
     else if (message->msg->kind == MSG_RESULT)
-        note_result(ledger, &message->msg->result, message->payload);
+        note_result(lab, ledger, &message->msg->result, message->payload);
     else if (message->msg->kind == MSG_VERDICT)
         note_verdict(ledger, &message->msg->verdict);
 }
