@@ -230,6 +230,11 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
     struct member *member = in->member;
     enum verdict verdict;
 
+    /* Who took them would name none either, and found no run. */
+    if (offer->kind == EXCHANGE_PARAMETERS && !offer->lineage) {
+        member_offends(hub, member, "offered parameters without a lineage");
+        return;
+    }
     member_reaches(hub, member, offer->iteration);
     if (offer->exchange > member->last_exchange)
         member->here.samples += offer->samples;

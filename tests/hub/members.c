@@ -138,6 +138,25 @@ static void a_chunk_without_its_payload_is_an_offence(void)
     hub_fixture_destroy(&f);
 }
 
+/* Nodes that took them in a tournament named none, so that a hub that lost its
+ * disk then held all of them for ever. */
+static void parameters_without_a_lineage_are_an_offence(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct msg msg = {.kind = MSG_OFFER};
+    struct fake_node a;
+
+    f->config.init = INIT_TOURNAMENT;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    msg.offer.exchange = 1;
+    msg.offer.kind = EXCHANGE_PARAMETERS;
+    hand_say(&f->hand, a.control, &msg, NULL);
+    CHECK(hand_dropped(&f->hand, a.control));
+    CHECK_CONTAINS("lineage", hand_note(&f->hand, NOTE_OFFENCE)->text);
+    hub_fixture_destroy(&f);
+}
+
 static void an_unknown_session_is_cut(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -330,6 +349,7 @@ void add_hub_members_tests(CU_pSuite suite)
     TEST(a_stranger_is_told_to_say_hello);
     TEST(a_member_that_says_what_it_must_not_is_cut);
     TEST(a_chunk_without_its_payload_is_an_offence);
+    TEST(parameters_without_a_lineage_are_an_offence);
     TEST(an_unknown_session_is_cut);
     TEST(the_view_is_pushed_at_once_with_a_growing_epoch);
     TEST(a_node_is_silent_after_two_seconds_until_it_pings);
