@@ -186,10 +186,12 @@ void last_sent_shorten(struct hub *hub, struct member *member,
         result->base = former;
         result->checksum = centre->change->checksum;
     } else if (answers && !is_kept(hub) && is_spared(member)) {
-        if (has_made(centre, member, answers, result->chunk) &&
-            holds_former(centre, former))
+        bool made = has_made(centre, member, answers, result->chunk) &&
+                    holds_former(centre, former);
+
+        if (made)
             result->base = former;
-        if (result->base == former || (tested && tested == result->checksum)) {
+        if (made || (tested && tested == result->checksum)) {
             member->told.spared += (*payload)->wire_bytes;
             *payload = NULL;
         }

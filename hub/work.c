@@ -336,12 +336,14 @@ static void reduce_whole(struct job *job, const struct policy *policy,
 static bool is_sole(const struct job *job)
 {
     const struct policy *policy = job->context;
-    struct input added[2] = {job->in[MERGE_THETA], job->in[MERGE_FROM]};
+    struct input added[2];
     struct job sum = *job;
 
     if (job->inputs != MERGE_FROM + 1 || !job->in[MERGE_THETA].blob ||
         policy->exchange != EXCHANGE_DELTA)
         return false;
+    added[0] = job->in[MERGE_THETA];
+    added[1] = job->in[MERGE_FROM];
     added[0].weight = added[1].weight = 1;
     sum.in = added;
     sum.inputs = sum.plain = 2;
