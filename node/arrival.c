@@ -32,10 +32,21 @@ void arrival_decoded(struct node *node, struct job *job)
     pass_on_next(node, (uint32_t)job->tag[1]);
 }
 
+/* It comes without its payload. */
+static void take_known(struct node *node, const struct msg_result *result)
+{
+    const struct flight *flight = flight_find(node, result->exchange);
+
+    if (flight && flight->stage >= FLIGHT_OFFERED)
+        held_takes_known(node, result, flight->chunks[result->chunk].encoded,
+                         flight->codec);
+    else
+        held_takes_known(node, result, NULL, CODEC_RAW);
+}
+
 void node_on_result(struct node *node, const struct event *event)
 {
     const struct msg_result *result = &event->msg->result;
-    const struct flight *flight = flight_find(node, result->exchange);
 
     if (result->weight < 0 || result->weight > 1) {
         node_drop(node, "a result has a weight that is none");
@@ -52,11 +63,8 @@ void node_on_result(struct node *node, const struct event *event)
         node_credit(node, result->exchange, event->payload);
     else if (event->payload)
         held_takes(node, result, event->payload);
-    else if (flight && flight->stage >= FLIGHT_OFFERED)
-        held_takes_known(node, result, flight->chunks[result->chunk].encoded,
-                         flight->codec);
     else
-        held_takes_known(node, result, NULL, CODEC_RAW);
+        take_known(node, result);
     pass_on_next(node, result->chunk);
 }
 

@@ -15,6 +15,12 @@ static bool is_kept(const struct node *node)
     return node->welcome.codec_down != CODEC_RAW;
 }
 
+/* Whether what this result brings is held. */
+static bool is_held(const struct node *node, const struct msg_result *result)
+{
+    return is_kept(node) || verb_is_kept((enum verb)result->verb);
+}
+
 static struct held *held_of(struct node *node, uint32_t chunk)
 {
     if (!node->held)
@@ -126,19 +132,15 @@ static void decode(struct node *node, struct held *held)
 static void hold(const struct node *node, struct held *held,
                  const struct arrival *arrival, struct blob *values)
 {
-    bool holds = is_kept(node) || verb_is_kept((enum verb)arrival->result.verb);
-
-    (void)blob_ref(values);
     blob_unref(&held->tested);
     if (arrival->review) {
-        held->tested = values;
+        held->tested = blob_ref(values);
         held->tested_checksum = arrival->result.checksum;
         return;
     }
     blob_unref(&held->values);
-    held->values = holds ? values : NULL;
-    if (!holds)
-        blob_unref(&values);
+    if (is_held(node, &arrival->result))
+        held->values = blob_ref(values);
 }
 
 /* The first one is these values, with this checksum: it is over. */
@@ -213,8 +215,7 @@ static void take(struct node *node, struct arrival *arrival)
     held->waiting++;
     node->arrived_bytes += bytes_of(arrival);
     if (!arrival->review) {
-        held->any =
-            is_kept(node) || verb_is_kept((enum verb)arrival->result.verb);
+        held->any = is_held(node, &arrival->result);
         held->version = arrival->result.version;
     }
 }
