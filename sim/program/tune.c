@@ -32,6 +32,24 @@ static double ring_speed_up(const struct tune *tune)
     return plan.speed_up;
 }
 
+/* Whether nobody has said B: then a speed-up is a range. */
+static bool is_a_guess(const struct plan_star *star)
+{
+    return !(star->noise_scale < PLAN_NOISE || star->noise_scale > PLAN_NOISE);
+}
+
+static double least_speed_up(const struct plan_star *star, double speed_up)
+{
+    return is_a_guess(star) ? plan_with_noise(star, speed_up, PLAN_NOISE_LEAST)
+                            : speed_up;
+}
+
+static double most_speed_up(const struct plan_star *star, double speed_up)
+{
+    return is_a_guess(star) ? plan_with_noise(star, speed_up, PLAN_NOISE_MOST)
+                            : speed_up;
+}
+
 static bool has_goal(const struct tune *tune)
 {
     return tune->options.goal.kind != GOAL_NONE;
@@ -101,6 +119,8 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     add_number(&out, "hub_in_bytes_per_s", trial->up * tune->star.nodes);
     add_number(&out, "hub_out_bytes_per_s", trial->down * tune->star.nodes);
     add_number(&out, "speed_up", speed_up);
+    add_number(&out, "speed_up_least", least_speed_up(&tune->star, speed_up));
+    add_number(&out, "speed_up_most", most_speed_up(&tune->star, speed_up));
     add_number(&out, "over_ring_allreduce", speed_up / ring_speed_up(tune));
     if (row == &tune->rows[tune->best] && has_goal(tune)) {
         add_number(&out, "goal_s", tune->goal.seconds);
@@ -301,6 +321,7 @@ static void add_others(const struct tune *tune, struct text *out)
 static void print_words(const struct tune *tune)
 {
     const struct tune_row *best = &tune->rows[tune->best];
+    double speed_up = best->trial.done ? best->speed_up : best->plan.speed_up;
     char bytes[PAGE_BYTES];
     struct text out;
 
@@ -308,15 +329,21 @@ static void print_words(const struct tune *tune)
     describe(tune, &out);
     add_least(tune, &out);
     if (is_worth_it(best))
-        text_add(&out, " choice   %.2f times as fast as the fastest alone:\n",
-                 best->speed_up);
+        text_add(&out, " choice   %.2f times as fast as the fastest alone",
+                 speed_up);
     else
         text_add(&out,
                  " choice   use one PC: nothing is worth the network. The "
                  "best is %.2f times as fast\n          as the fastest "
-                 "alone%s:\n",
-                 best->trial.done ? best->speed_up : best->plan.speed_up,
-                 best->trial.done ? "" : ", by closed forms");
+                 "alone%s",
+                 speed_up, best->trial.done ? "" : ", by closed forms");
+    if (is_a_guess(&tune->star))
+        text_add(&out,
+                 "\n          (%.2f to %.2f, by how much your model gains from "
+                 "larger batches)",
+                 least_speed_up(&tune->star, speed_up),
+                 most_speed_up(&tune->star, speed_up));
+    text_add(&out, ":\n");
     text_add(&out, "\n  ");
     tune_command(tune, &best->setting, &out);
     text_add(&out, "\n\n");

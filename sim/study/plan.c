@@ -148,12 +148,22 @@ unsigned plan_fragments(double exchange, double step, unsigned every)
     return (unsigned)fmax(1, fmin(count, fmin(64, every)));
 }
 
+/* One PC's iterations to a target over those of N. */
+static double together(const struct plan_star *star, double noise_scale)
+{
+    return (1 + noise_scale) / (1 + noise_scale / star->nodes);
+}
+
 double plan_speed_up(const struct plan_star *star, double rate, double phi)
 {
-    double alone = 1 + star->noise_scale;
-    double together = 1 + star->noise_scale / star->nodes;
+    return together(star, star->noise_scale) * rate * star->fastest / phi;
+}
 
-    return alone / together * rate * star->fastest / phi;
+double plan_with_noise(const struct plan_star *star, double speed_up,
+                       double noise_scale)
+{
+    return speed_up * together(star, noise_scale) /
+           together(star, star->noise_scale);
 }
 
 /* ---- all of it ---- */

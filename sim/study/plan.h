@@ -47,6 +47,12 @@
 #define PLAN_PSI 0.4
 #define PLAN_PSI_WHOLE 0.5
 
+/* B where nobody says it, and what it was in the four works of docs/untuned.md:
+ * at least (a transformer) and at most (a convolutional network). */
+#define PLAN_NOISE 2.0
+#define PLAN_NOISE_LEAST 0.5
+#define PLAN_NOISE_MOST 11.0
+
 /* What a policy costs in iterations, beside `auto`: on the transformer of
  * docs/untuned.md `delayed` 1.7 and `async` 1.1 to 1.25, with equal PCs and
  * with speeds 0.58, 0.75, 1.51 and 3.33. DiLoCo's momentum costs 1.7 to 4.5
@@ -161,5 +167,8 @@ void plan_learn(const struct plan_star *star,
 /* (11)'s part that counts nodes, against the fastest PC alone: the speed-up of
  * `rate` iterations a second and node at this phi. */
 double plan_speed_up(const struct plan_star *star, double rate, double phi);
+/* The same setting's where B is another one. */
+double plan_with_noise(const struct plan_star *star, double speed_up,
+                       double noise_scale);
 
 #endif

@@ -19,6 +19,12 @@ command=$(sed -n 's/^  \(starswitch-hub .*\)/\1/p' "$here/words")
 grep -q "\"tune\":\"choice\".*\"command\":\"$command\"" "$here/one" ||
     failed "words and JSON choose differently"
 grep '^ [a-z~]' "$here/words"
+grep -q "times as fast as the fastest alone" "$here/words" &&
+    grep -q "([0-9.]* to [0-9.]*, by how much your model" "$here/words" ||
+    failed "what a speed-up hangs on is not said"
+$tune --noise-scale 2.5 >"$here/words" 2>"$here/err"
+! grep -q "by how much your model" "$here/words" ||
+    failed "whoever says the noise scale is given a range"
 $tune --goal 0.1 >"$here/words" 2>"$here/err"
 grep -q "goal  *loss 0.1: when is not foreseen; say --model" "$here/words" ||
     failed "when a surrogate is good is foreseen"

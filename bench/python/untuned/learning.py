@@ -231,12 +231,19 @@ def choices(report: Report) -> None:
             rows.append(
                 [
                     f"{work.name}, {mbit} Mbit/s",
-                    f"{statistics.median(row['speed_up'] for row in said):.2f}",
+                    promised(said),
                     f"{statistics.median(came(span, row) for row in said):.2f}",
                     f"`{' '.join(words[words.index('--policy') :])}`",
                 ]
             )
     report.table(["", "promised", "came", "the first seed's choice"], rows)
+
+
+def promised(said: Sequence[Outcome]) -> str:
+    """A choice's speed-up, and its range; medians."""
+    names = ("speed_up", "speed_up_least", "speed_up_most")
+    figures = (statistics.median(row[name] for row in said) for name in names)
+    return "{:.2f} ({:.2f} to {:.2f})".format(*figures)
 
 
 def came(span: float, row: Outcome) -> float:

@@ -253,8 +253,11 @@ static void one_node_is_worth_less_than_itself_and_eight_less_than_eight(void)
 
     CHECK_NEAR(1, plan_speed_up(&one, 10, 1), 1e-9);
     CHECK_NEAR(33.0 / 5, plan_speed_up(&eight, 10, 1), 1e-9);
+    CHECK_NEAR(33.0 / 5, plan_with_noise(&eight, 33.0 / 5, 32), 1e-9);
+    CHECK_NEAR(1, plan_with_noise(&eight, 33.0 / 5, 0), 1e-9);
     eight.noise_scale = 0;
     CHECK_NEAR(1, plan_speed_up(&eight, 10, 1), 1e-9);
+    CHECK_NEAR(33.0 / 5, plan_with_noise(&eight, 1, 32), 1e-9);
 }
 
 /* The least k at steps of 0.2 s, for bytes per parameter of 4, 2, 1 and, of
