@@ -22,12 +22,11 @@ static void delivery_sent(struct hub *hub, struct member *member,
     effects_send(hub->out, member->bulk, msg, payload);
 }
 
-static void review_send(struct hub *hub, struct member *member)
+static void review_send(struct hub *hub, struct member *member,
+                        const struct review_chunk *chunk)
 {
-    struct msg msg;
-    struct blob *payload = review_consume(hub, member, &msg);
-
-    delivery_sent(hub, member, &msg, payload);
+    review_sent(hub, member, chunk);
+    delivery_sent(hub, member, &chunk->msg, chunk->payload);
 }
 
 static void queue_entry_send(struct hub *hub, struct member *member,
@@ -66,20 +65,22 @@ static void take_send(struct hub *hub, struct member *member)
     take_ends(hub, member);
 }
 
-/* Whether something comes next, and how many bytes. */
+/* Whether something comes next, and how many bytes; *review: if it is that. */
 static bool has_next(struct hub *hub, const struct member *member,
-                     uint64_t *bytes)
+                     struct review_chunk *review, uint64_t *bytes)
 {
     const struct delivery *delivery = &member->delivery;
     struct blob *payload = NULL;
     bool any = true;
 
-    if (delivery->first)
+    if (delivery->first) {
         payload = delivery->first->payload;
-    else if (delivery->take_next < delivery->take_count)
+    } else if (delivery->take_next < delivery->take_count) {
         payload = last_sent_next(hub, member, delivery->take_next);
-    else
-        any = review_next(hub, member, &payload);
+    } else {
+        any = review_next(hub, member, review);
+        payload = any ? review->payload : NULL;
+    }
     *bytes = bytes_of(payload);
     return any;
 }
@@ -110,12 +111,13 @@ enum passage { PASSAGE_SENT, PASSAGE_NOTHING, PASSAGE_SPENT };
 static enum passage delivery_next(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
+    struct review_chunk review = {.payload = NULL};
     uint64_t bytes;
     nanos hubs, own;
 
     if (member->bulk == PEER_NONE || delivery->out >= flow_window(hub, member))
         return PASSAGE_NOTHING;
-    if (!has_next(hub, member, &bytes))
+    if (!has_next(hub, member, &review, &bytes))
         return PASSAGE_NOTHING;
     hubs = bucket_when(&hub->flow.sending, bytes, hub->now);
     own = bucket_when(&delivery->bucket, bytes, hub->now);
@@ -133,7 +135,7 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
     else if (delivery->take_next < delivery->take_count)
         take_send(hub, member);
     else
-        review_send(hub, member);
+        review_send(hub, member, &review);
     return PASSAGE_SENT;
 }
 

@@ -174,30 +174,18 @@ static void ask(struct hub *hub)
         }
 }
 
-static struct blob *next_chunk(struct hub *hub, const struct reviewer *reviewer)
+/* How a chunk of a subject goes to a member; NULL: it holds that. */
+static struct blob *spare(const struct hub *hub, const struct member *member,
+                          const struct review *review, struct blob *values,
+                          struct msg_review *msg)
 {
-    const struct review *review;
-
-    if (!reviewer->asked || reviewer->next == hub->centre.count)
-        return NULL;
-    review = review_find(hub, reviewer->review);
-    return review->chunks[(size_t)reviewer->subject * hub->centre.count +
-                          reviewer->next];
-}
-
-/* How a chunk goes to a member. */
-static struct blob *spare(struct hub *hub, const struct member *member,
-                          struct blob *values, struct msg_review *msg)
-{
-    const struct reviewer *reviewer = &member->reviewer;
-    const struct review *review = review_find(hub, reviewer->review);
-    const struct update *update = review->subject[reviewer->subject].update;
+    const struct update *update =
+        review->subject[member->reviewer.subject].update;
     const struct update_chunk *gave =
-        update ? &update->chunks[reviewer->next] : NULL;
+        update ? &update->chunks[msg->chunk] : NULL;
 
     msg->checksum = values->checksum;
-    if (!last_sent_is(hub, member, reviewer->next,
-                      review->chunks[reviewer->next]) ||
+    if (!last_sent_is(hub, member, msg->chunk, review->chunks[msg->chunk]) ||
         (gave && (!gave->payload || !review->displaced)))
         return values;
     if (!gave)
@@ -209,28 +197,27 @@ static struct blob *spare(struct hub *hub, const struct member *member,
 }
 
 bool review_next(struct hub *hub, const struct member *member,
-                 struct blob **payload)
+                 struct review_chunk *out)
 {
-    struct blob *values = next_chunk(hub, &member->reviewer);
-    struct msg_review unused = {0};
+    const struct reviewer *reviewer = &member->reviewer;
+    const struct review *review;
 
-    *payload = values ? spare(hub, member, values, &unused) : NULL;
-    return values != NULL;
+    if (!reviewer->asked || reviewer->next == hub->centre.count)
+        return false;
+    review = review_find(hub, reviewer->review);
+    out->values = review->chunks[(size_t)reviewer->subject * hub->centre.count +
+                                 reviewer->next];
+    out->msg = (struct msg){.kind = MSG_REVIEW};
+    out->msg.review.review = reviewer->asked;
+    out->msg.review.chunk = reviewer->next;
+    out->payload = spare(hub, member, review, out->values, &out->msg.review);
+    return true;
 }
 
-struct blob *review_consume(struct hub *hub, struct member *member,
-                            struct msg *msg)
+void review_sent(struct hub *hub, struct member *member,
+                 const struct review_chunk *chunk)
 {
-    struct reviewer *reviewer = &member->reviewer;
-    struct blob *values = next_chunk(hub, reviewer), *payload;
-
-    assert(values);
-    *msg = (struct msg){.kind = MSG_REVIEW};
-    msg->review.review = reviewer->asked;
-    msg->review.chunk = reviewer->next;
-    payload = spare(hub, member, values, &msg->review);
-    last_sent_review(hub, member, reviewer->next++, values);
-    return payload;
+    last_sent_review(hub, member, member->reviewer.next++, chunk->values);
 }
 
 /* ---- what is evaluated ---- */

@@ -65,13 +65,18 @@ void review_tell(const struct round *round, nanos now, struct text *out);
 /* Writes what they have said into the order, and forgets it. */
 void review_close(struct hub *hub, struct round *round,
                   struct judge_order *order);
-/* Whether there is a next chunk for a member; *payload: what to send of it,
- * borrowed; NULL: the member holds it. */
+/* A chunk that a member is to evaluate; all borrowed. */
+struct review_chunk {
+    struct blob *values;
+    struct msg msg;
+    struct blob *payload; /* what goes with it; NULL: the member holds it */
+};
+/* Whether there is a next one for the member, */
 bool review_next(struct hub *hub, const struct member *member,
-                 struct blob **payload);
-/* It is about to be sent, with this message. */
-struct blob *review_consume(struct hub *hub, struct member *member,
-                            struct msg *msg);
+                 struct review_chunk *out);
+/* and that it is sent. */
+void review_sent(struct hub *hub, struct member *member,
+                 const struct review_chunk *chunk);
 handler hub_on_reviewed;
 /* Nothing is to be expected from the member any more. */
 void review_forget(struct hub *hub, int member);
