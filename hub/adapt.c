@@ -16,8 +16,6 @@ enum { FIRST_ROUNDS = 6, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
 #define LOOK (5 * SECOND)
 #define LONG_LOOK (15 * SECOND)
 #define CHANGES_AFTER (60 * SECOND)
-/* Of the time of the busiest link: too much. */
-#define FULL 0.95
 
 void adapt_init(struct hub *hub)
 {
@@ -189,30 +187,29 @@ static void tell(struct hub *hub, uint64_t every, uint64_t delay,
     members_tune(hub);
 }
 
-/* What to go over to: not to what is nearly the same as has been chosen, and up
- * only, where that is all there is time for. */
-static uint64_t wanted(const struct adapt *adapt, uint64_t steps, uint64_t now,
-                       bool may, bool up)
+/* What to go over to: not to what is nearly the same as has been chosen. */
+static uint64_t wanted(const struct adapt *adapt, uint64_t steps, uint64_t now)
 {
-    if (adapt->chosen && !tempo_differs(steps, now))
-        return now;
-    return may || (up && steps > now) ? steps : now;
+    return adapt->chosen && !tempo_differs(steps, now) ? now : steps;
+}
+
+static bool may_change(const struct hub *hub)
+{
+    return !hub->adapt.chosen || hub->now - hub->adapt.changed >= CHANGES_AFTER;
 }
 
 static void choose(struct hub *hub)
 {
     struct adapt *adapt = &hub->adapt;
     struct tempo_seen seen = see(hub);
-    bool full = seen.busy * seen.rate > FULL * (double)adapt->every;
-    bool may = !adapt->chosen || hub->now - adapt->changed >= CHANGES_AFTER;
     uint64_t every = adapt->every, delay = adapt->delay;
+    bool may = may_change(hub);
 
-    if (hub->config.free_every)
-        every = wanted(adapt, tempo_every(&seen), every, may, full);
-    if (hub->config.free_delay)
-        delay = wanted(adapt, tempo_delay(&seen, every), delay, may, full);
-    if (!adapt->chosen || every != adapt->every ||
-        (may && delay != adapt->delay))
+    if (may && hub->config.free_every)
+        every = wanted(adapt, tempo_every(&seen), every);
+    if (may && hub->config.free_delay)
+        delay = wanted(adapt, tempo_delay(&seen, every), delay);
+    if (!adapt->chosen || every != adapt->every || delay != adapt->delay)
         adapt->changed = hub->now;
     adapt->chosen = true;
     if (every != adapt->every || delay != adapt->delay) {

@@ -2,17 +2,20 @@
  * for what comes of it.
  *
  * The smaller k is, the better nodes learn at equal iterations, as long as it
- * is twice what an exchange takes; so k is the smallest that the network
+ * is twice what an exchange can take; so k is the smallest that the network
  * carries with room to spare:
  *
  *     k = the largest of  B v / 0.75     links are busy 3/4 of the time at most
  *                         E v / 0.01     a training thread spends 1 % at most
  *                         v / 20         20 exchanges a second at most
- *                         2 Q            an exchange takes half of k at most
+ *                         2 Q            the quickest tenth of exchanges takes
+ *                                        half of k at most
  *
  * rounded up, with B `busy`, E `exchanging`, v `rate` and Q `quick`. Nodes that
  * train on for nearly k before a result comes correct for what it has already
- * divided by N, and drift apart (docs/decisions/what-the-delay-costs.md). What
+ * divided by N, and drift apart (docs/decisions/what-the-delay-costs.md). Q and
+ * not what is usual, as others wait for nodes that are slower, whatever k is,
+ * or for a link that is slow at times, on which offers are left out. What
  * the hub's own work costs is in Q, too: it delays results. A bound in
  * exchanges a second is there because each costs a hub some messages and jobs
  * per node, however little they hold.
