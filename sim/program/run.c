@@ -274,11 +274,27 @@ static void print_end(const struct outcome *outcome,
     text_add(out, "\n");
 }
 
+static void add_choice(const struct outcome *outcome, struct text *out)
+{
+    char bytes[NOTE_BYTES + 32];
+    struct text words;
+
+    if (!(outcome->chosen_at > 0))
+        return;
+    text_init(&words, bytes, sizeof bytes);
+    text_add(&words, "after %.4g s: %s", outcome->chosen_at, outcome->chosen);
+    text_add(out, " chosen");
+    text_pad(out, 10);
+    text_wrap(out, bytes, 10, 79);
+    text_add(out, "\n");
+}
+
 static void print_outcome(const struct outcome *outcome,
                           const struct options *options, uint64_t seed,
                           struct text *out)
 {
     print_end(outcome, options, out);
+    add_choice(outcome, out);
     text_add(out,
              " rounds   %llu, one in %.4g s; results late %.3g %%, "
              "staleness p95 %.0f\n",
@@ -323,8 +339,12 @@ static void print_all(const struct run *run, const struct outcome *outcome)
         if (options->timeline[0])
             text_add(&text, " timeline %s, for ui.perfetto.dev\n",
                      options->timeline);
-        text_add(&text, "Next, with the same options behind it: "
-                        "starswitch-sim compare --policy mean,diloco,easgd\n");
+        text_add(&text,
+                 "Next, with the same options behind it: starswitch-sim "
+                 "compare --policy %s%s%s\n",
+                 options->policy,
+                 strcmp(options->policy, "mean") == 0 ? "" : ",mean",
+                 strcmp(options->policy, "diloco") == 0 ? "" : ",diloco");
     }
     (void)fputs(bytes, stdout);
 }

@@ -6,6 +6,7 @@
 #include <starswitch.h>
 
 #include "codec/pages.h"
+#include "core/quote.h"
 #include "core/score.h"
 #include "policies/pages.h"
 #include "program/settings.h"
@@ -123,6 +124,14 @@ void run_json(const struct outcome *outcome, struct text *out)
     add_number("loss", outcome->loss < NO_SCORE ? outcome->loss : NAN, out);
     add_number("accuracy", outcome->accuracy < 0 ? NAN : outcome->accuracy,
                out);
+    text_add(out, ",\"every\":%llu,\"delay\":%llu",
+             (unsigned long long)outcome->every,
+             (unsigned long long)outcome->delay);
+    if (outcome->chosen_at > 0) {
+        add_number("chosen_at", outcome->chosen_at, out);
+        text_add(out, ",\"chosen\":");
+        quote_json(out, outcome->chosen);
+    }
     text_add(out, ",\"rounds\":%llu", (unsigned long long)outcome->rounds);
     add_number("round_s", outcome->round_time, out);
     add_number("iterations", outcome->iterations, out);

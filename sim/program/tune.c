@@ -35,7 +35,8 @@ static double ring_speed_up(const struct tune *tune)
 /* Whether nobody has said B: then a speed-up is a range. */
 static bool is_a_guess(const struct plan_star *star)
 {
-    return !(star->noise_scale < PLAN_NOISE || star->noise_scale > PLAN_NOISE);
+    return star->nodes > 1 &&
+           !(star->noise_scale < PLAN_NOISE || star->noise_scale > PLAN_NOISE);
 }
 
 static double least_speed_up(const struct plan_star *star, double speed_up)
@@ -55,15 +56,10 @@ static bool has_goal(const struct tune *tune)
     return tune->options.goal.kind != GOAL_NONE;
 }
 
-/* Searches, and then tries how long the choice takes. False: interrupted. */
-static bool search(struct tune *tune, unsigned workers)
+/* Whether it can be tried how long the choice takes. */
+static bool has_play(const struct tune *tune)
 {
-    tune->goal = (struct tune_goal){NAN, NAN, NAN, ""};
-    if (!tune_search(tune, workers, "plays"))
-        return false;
-    return !tune->trains || !has_goal(tune) ||
-           !tune->rows[tune->best].trial.done ||
-           tune_until_goal(tune, workers, "seeds until the goal");
+    return tune->trains && has_goal(tune) && tune->rows[tune->best].trial.done;
 }
 
 /* ---- JSON ---- */
@@ -350,10 +346,44 @@ static void print_words(const struct tune *tune)
     add_why(tune, best, &out);
     if (best->trial.done) {
         add_figures(tune, best, &out);
-        add_goal(tune, &out);
         add_others(tune, &out);
     }
     (void)fputs(bytes, stdout);
+    (void)fflush(stdout);
+}
+
+static void print_goal(const struct tune *tune)
+{
+    char bytes[PAGE_BYTES];
+    struct text out;
+
+    text_init(&out, bytes, sizeof bytes);
+    if (tune->rows[tune->best].trial.done)
+        add_goal(tune, &out);
+    (void)fputs(bytes, stdout);
+}
+
+/* What was found, and then how long the choice takes until the goal. False:
+ * interrupted in that. */
+static bool show(struct tune *tune, const struct options *options)
+{
+    bool whole = true;
+
+    tune->goal = (struct tune_goal){NAN, NAN, NAN, ""};
+    if (!options->json)
+        print_words(tune);
+    if (has_play(tune)) {
+        (void)fputs("Now until the goal, which may take as long as one PC "
+                    "needs: --time limits it.\n",
+                    stderr);
+        whole = tune_until_goal(tune, (unsigned)options->workers,
+                                "seeds until the goal");
+    }
+    if (options->json)
+        print_json(tune);
+    else if (whole)
+        print_goal(tune);
+    return whole;
 }
 
 int sim_tune(int count, char **words)
@@ -369,16 +399,14 @@ int sim_tune(int count, char **words)
     status = tune_open(&options, &tune, &why);
     if (status != STATUS_OK)
         return run_fail(status, &why);
-    if (!search(tune, (unsigned)options.workers))
+    if (!tune_search(tune, (unsigned)options.workers, "plays"))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
     else if (tune->tried && !tune->rows[tune->best].trial.done)
         status =
             because(&why, STATUS_CONFIG, "nothing that was played works: %s",
                     tune->rows[tune->best].trial.trouble);
-    else if (options.json)
-        print_json(tune);
-    else
-        print_words(tune);
+    else if (!show(tune, &options))
+        status = because(&why, STATUS_AGAIN, "stopped before the goal");
     tune_close(&tune);
     return status == STATUS_OK ? 0 : run_fail(status, &why);
 }

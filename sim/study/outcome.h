@@ -1,10 +1,12 @@
-/* The outcome of one simulated run: numbers only, so that it can go from a
+/* The outcome of one simulated run: no pointers, so that it can go from a
  * process to another as it is. */
 #ifndef SIM_STUDY_OUTCOME_H
 #define SIM_STUDY_OUTCOME_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "seam/machine.h"
 
 enum { TROUBLE_BYTES = 320 }; /* of a struct why */
 
@@ -14,6 +16,9 @@ struct outcome {
     double time;  /* virtual seconds from the start to the goal, or to the
                      end */
     double loss, accuracy; /* of the centre at the end; NO_SCORE and -1: none */
+    uint64_t every, delay; /* k and d at the end */
+    double chosen_at;      /* when the hub chose them; 0: it did not */
+    char chosen[NOTE_BYTES]; /* what it said of that */
     uint64_t rounds;
     double round_time; /* virtual seconds of a round: from the first centre to
                           the last one, by how many there were between */

@@ -116,6 +116,13 @@ static void wait_for_one(struct shift *shift)
             end(shift, &shift->list[i]);
 }
 
+static void end_all(const struct shift *shift)
+{
+    for (unsigned i = 0; i < shift->workers; i++)
+        if (shift->list[i].process)
+            (void)kill(shift->list[i].process, SIGTERM);
+}
+
 static unsigned worker_count(const struct process_pool *pool)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -143,10 +150,12 @@ bool process_pool_run(const struct process_pool *pool, void *results)
         for (unsigned i = 0; i < shift.workers && !interrupted; i++)
             if (!shift.list[i].process && shift.next < pool->count)
                 begin(&shift, &shift.list[i]);
+        if (interrupted && pool->together)
+            end_all(&shift);
         wait_for_one(&shift);
         say(&shift);
     }
     (void)signal(SIGINT, on_int);
     (void)signal(SIGTERM, on_term);
-    return shift.done == pool->count;
+    return shift.done == pool->count && !(interrupted && pool->together);
 }

@@ -20,13 +20,15 @@ struct process_pool {
     /* In the parent, whenever a job is done: its result, or NULL if its process
      * died. May be NULL. */
     void (*done)(void *of, unsigned number, const void *result);
+    bool together; /* results are of use all together only */
     /* Says on standard error every few seconds how far it is: "12 of 50 NOUN
      * in 8 s, 25 s to go". NULL: says nothing. */
     const char *noun;
 };
 
 /* results[i * size ...] is that of job i; zeros if its process died or it was
- * not begun. After SIGINT or SIGTERM no more are begun; then false. */
+ * not begun. After SIGINT or SIGTERM no more are begun, and where results are
+ * of use together only those under way are ended; then false. */
 bool process_pool_run(const struct process_pool *pool, void *results);
 
 #endif

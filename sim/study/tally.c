@@ -57,6 +57,9 @@ static void on_hub_note(struct tally *tally, const struct note *note)
         tally->ending = now;
         tally->iterations = sum_iterations(tally);
         tally->reached = strstr(note->text, "goal reached") != NULL;
+    } else if (note->kind == NOTE_TEMPO) {
+        tally->chosen_at = now;
+        memcpy(tally->chosen, note->text, sizeof tally->chosen);
     }
 }
 
@@ -150,6 +153,10 @@ void tally_end(struct tally *tally, struct outcome *out)
     out->time = seconds(end);
     out->loss = view.score;
     out->accuracy = view.accuracy;
+    out->every = view.every;
+    out->delay = view.delay;
+    out->chosen_at = seconds(tally->chosen_at);
+    memcpy(out->chosen, tally->chosen, sizeof out->chosen);
     out->rounds = tally->rounds;
     if (tally->rounds > 1)
         out->round_time = seconds(tally->last_round - tally->first_round) /

@@ -28,6 +28,8 @@ struct tally {
     bool reached;
     double iterations;         /* of all nodes, when the end began */
     uint64_t lags[TALLY_LAGS]; /* offers by how far they lagged behind */
+    nanos chosen_at;           /* k and d; 0: not yet */
+    char chosen[NOTE_BYTES];
 };
 
 void tally_init(struct tally *tally, struct world *world, unsigned nodes);

@@ -55,6 +55,7 @@ bool tune_until_goal(struct tune *tune, unsigned workers, const char *noun)
                                       .size = sizeof *outcomes,
                                       .of = tune,
                                       .run = run,
+                                      .together = true,
                                       .noun = noun};
     bool whole;
 

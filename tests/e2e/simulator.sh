@@ -50,6 +50,12 @@ $2" "$here/$1.out" || failed "the JSON of $1"
 sim run 0 run $small
 prints run "compute  surrogate"
 prints run "loss 0.2 reached after"
+sim choice 0 run --nodes 3 --params 2M --rate 10Mbit --step-time 100ms \
+    --time 2min
+prints choice "s: k 5 -> "
+sim choice_json 0 run --nodes 3 --params 2M --rate 10Mbit --step-time 100ms \
+    --time 2min --json
+prints choice_json '"chosen":"k 5 -> '
 
 # ---- compare ----
 

@@ -29,6 +29,20 @@ $tune --goal 0.1 >"$here/words" 2>"$here/err"
 grep -q "goal  *loss 0.1: when is not foreseen; say --model" "$here/words" ||
     failed "when a surrogate is good is foreseen"
 
+# A goal out of reach: the choice is there, whoever interrupts it or not.
+learner="--model lm:context=4,embedding=2,hidden=4,batch=4,lr=0.01
+    --data /usr/share/common-licenses --goal 0.01"
+# shellcheck disable=SC2086
+start endless $tune $learner
+until_ 60 "the choice is printed" said endless "  starswitch-hub --nodes 3"
+until_ 60 "it is played" said endless "until the goal"
+send TERM endless
+ends endless 75 20
+said endless "stopped before the goal" || failed "why it ends is not said"
+$tune $learner --time 20s >"$here/words" 2>"$here/err"
+tail -1 "$here/words" | grep -q "goal  *loss 0.01 is NOT reached" ||
+    failed "20 s are no limit"
+
 "$bin/starswitch-sim" tune --nodes 2 --params 100M --step-time 20ms \
     --rate 10Mbit --port 10Mbit >"$here/words" 2>"$here/err"
 grep -q "use one PC.*" "$here/words" || failed "not one PC"
