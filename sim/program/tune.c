@@ -39,15 +39,11 @@ static bool is_a_guess(const struct plan_star *star)
            !(star->noise_scale < PLAN_NOISE || star->noise_scale > PLAN_NOISE);
 }
 
-static double least_speed_up(const struct plan_star *star, double speed_up)
+/* An end of that range. */
+static double end_of_range(const struct plan_star *star, double speed_up,
+                           double noise_scale)
 {
-    return is_a_guess(star) ? plan_with_noise(star, speed_up, PLAN_NOISE_LEAST)
-                            : speed_up;
-}
-
-static double most_speed_up(const struct plan_star *star, double speed_up)
-{
-    return is_a_guess(star) ? plan_with_noise(star, speed_up, PLAN_NOISE_MOST)
+    return is_a_guess(star) ? plan_with_noise(star, speed_up, noise_scale)
                             : speed_up;
 }
 
@@ -115,8 +111,10 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     add_number(&out, "hub_in_bytes_per_s", trial->up * tune->star.nodes);
     add_number(&out, "hub_out_bytes_per_s", trial->down * tune->star.nodes);
     add_number(&out, "speed_up", speed_up);
-    add_number(&out, "speed_up_least", least_speed_up(&tune->star, speed_up));
-    add_number(&out, "speed_up_most", most_speed_up(&tune->star, speed_up));
+    add_number(&out, "speed_up_least",
+               end_of_range(&tune->star, speed_up, PLAN_NOISE_LEAST));
+    add_number(&out, "speed_up_most",
+               end_of_range(&tune->star, speed_up, PLAN_NOISE_MOST));
     add_number(&out, "over_ring_allreduce", speed_up / ring_speed_up(tune));
     if (row == &tune->rows[tune->best] && has_goal(tune)) {
         add_number(&out, "goal_s", tune->goal.seconds);
@@ -337,8 +335,8 @@ static void print_words(const struct tune *tune)
         text_add(&out,
                  "\n          (%.2f to %.2f, by how much your model gains from "
                  "larger batches)",
-                 least_speed_up(&tune->star, speed_up),
-                 most_speed_up(&tune->star, speed_up));
+                 plan_with_noise(&tune->star, speed_up, PLAN_NOISE_LEAST),
+                 plan_with_noise(&tune->star, speed_up, PLAN_NOISE_MOST));
     text_add(&out, ":\n");
     text_add(&out, "\n  ");
     tune_command(tune, &best->setting, &out);
