@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/quote.h"
 #include "report/chart.h"
@@ -292,6 +294,24 @@ static void add_fates(const struct hub_view *view, struct text *out)
     text_add(out, "</p>\n");
 }
 
+static void add_words(const struct report *report, struct text *out)
+{
+    char *words, *rest, *line;
+
+    if (!report->words || !report->words[0])
+        return;
+    rest = words = strdup(report->words);
+    if (!words)
+        return;
+    text_add(out, "<h2>The centre writes</h2>\n<pre class=\"box\">\n");
+    while ((line = strsep(&rest, "\n"))) {
+        quote_html(out, line);
+        text_add(out, "\n");
+    }
+    text_add(out, "</pre>\n");
+    free(words);
+}
+
 static void add_settings(const struct report *report, struct text *out)
 {
     text_add(out, "<h2>Settings and files</h2>\n<dl class=\"box\">\n");
@@ -309,6 +329,7 @@ void report_html(const struct report *report, struct text *out)
     add_charts(report, out);
     add_nodes(report->view, out);
     add_fates(report->view, out);
+    add_words(report, out);
     add_events(report->course, out);
     add_settings(report, out);
     page_end(out);

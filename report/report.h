@@ -31,6 +31,7 @@ struct report {
     const struct setting *settings;
     size_t setting_count;
     const char *model, *record; /* files that the run wrote, or NULL */
+    const char *words;          /* that the model has made up, "" or NULL */
 };
 
 /* Lists what a program's options say; the words are in `bytes`, which has

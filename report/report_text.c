@@ -236,6 +236,11 @@ void report_text(const struct report *report, struct text *out)
         text_add(out, " ... and %u more nodes\n",
                  report->view->count - TABLE_NODES);
     add_troubles(report->course, out);
+    if (report->words && report->words[0]) {
+        text_add(out, " writes  ");
+        quote_json(out, report->words);
+        text_add(out, "\n");
+    }
     add_file("model", report->model, out);
     add_file("record", report->record, out);
 }

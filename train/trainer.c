@@ -189,10 +189,17 @@ void trainer_reset_optimizer(struct trainer *trainer)
         trainer->type->reset_optimizer(trainer->self);
 }
 
-size_t trainer_generate(struct trainer *trainer, const float *values,
-                        unsigned char *out, size_t size)
+size_t trainer_write(struct trainer *trainer, const float *values, char *out,
+                     size_t size)
 {
-    if (!trainer->type->generate)
-        return 0;
-    return trainer->type->generate(trainer->self, values, out, size);
+    size_t count = 0, used = 0;
+
+    if (trainer->type->generate)
+        count = trainer->type->generate(trainer->self, values,
+                                        (unsigned char *)out, size - 1);
+    for (size_t i = 0; i < count; i++)
+        if (out[i])
+            out[used++] = out[i];
+    out[used] = '\0';
+    return used;
 }

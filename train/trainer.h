@@ -16,6 +16,8 @@
 #include "core/status.h"
 #include "include/starswitch_trainer.h"
 
+enum { TRAINER_WORDS_BYTES = 201 }; /* of what models are shown to write */
+
 struct trainer_choice {
     const char *model;   /* --model NAME[:SPEC]; for a plug-in may be NULL */
     const char *plugin;  /* --trainer FILE.so, or NULL: a built-in */
@@ -59,8 +61,11 @@ enum status trainer_evaluate(struct trainer *trainer, const float *values,
 enum status trainer_set_shard(struct trainer *trainer, uint32_t shard,
                               uint32_t shards, struct why *why) MUST_CHECK;
 void trainer_reset_optimizer(struct trainer *trainer);
-size_t trainer_generate(struct trainer *trainer, const float *values,
-                        unsigned char *out, size_t size);
+/* What the model makes up at `values` (NULL: the current ones), as words of at
+ * most size - 1 bytes of any kind; zeroes are left out. "" where it makes up
+ * nothing. Returns the length. */
+size_t trainer_write(struct trainer *trainer, const float *values, char *out,
+                     size_t size);
 
 /* The built-in trainer number i, or NULL behind the last: for help. */
 const struct star_trainer_type *trainer_builtin(unsigned i);

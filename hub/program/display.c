@@ -248,7 +248,8 @@ static void say_where(const struct options *options, bool reported,
 }
 
 enum status display_end(struct display *display, nanos now,
-                        const struct hub_view *view, struct why *why)
+                        const struct hub_view *view, const char *words,
+                        struct why *why)
 {
     enum status status;
     static char page[OPTIONS_PAGE_BYTES], summary[REPORT_SUMMARY_BYTES];
@@ -261,6 +262,7 @@ enum status display_end(struct display *display, nanos now,
         .elapsed = table.elapsed,
         .wall = table.wall,
         .goal = display->options->goal,
+        .words = words,
         .settings = settings,
         .setting_count =
             report_settings(display->options, PROGRAM_HUB, page, settings),

@@ -43,9 +43,10 @@ struct table display_table(struct display *display, nanos now,
                            const struct hub_view *view);
 /* An event of the log: a file that could not be written. */
 void display_complain(void *display, const char *sentence);
-/* Writes the report and says where everything is. IO: not the report. */
+/* Writes the report, with `words` that the model has made up or "", and says
+ * where everything is. IO: not the report. */
 enum status display_end(struct display *display, nanos now,
-                        const struct hub_view *view,
+                        const struct hub_view *view, const char *words,
                         struct why *why) MUST_CHECK;
 void display_close(struct display *display);
 

@@ -395,6 +395,7 @@ int main(int argc, char **argv)
 {
     static struct server server;
     static struct hub_view view;
+    char words[TRAINER_WORDS_BYTES];
     struct why why = {""};
     enum status status;
     int code;
@@ -426,7 +427,8 @@ int main(int argc, char **argv)
         service_ready();
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
-        status = display_end(&server.display, net_now(), &view, &why);
+        (void)scorer_write(&server.scorer, words, sizeof words);
+        status = display_end(&server.display, net_now(), &view, words, &why);
         status = end_of_run(&server.options, &view, status, &why);
     }
     if (status != STATUS_OK)

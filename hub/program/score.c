@@ -67,6 +67,21 @@ const struct schema *scorer_schema(const struct scorer *scorer)
     return scorer->schema;
 }
 
+size_t scorer_write(struct scorer *scorer, char *out, size_t size)
+{
+    size_t length;
+
+    out[0] = '\0';
+    if (!scorer->trainer)
+        return 0;
+    (void)pthread_mutex_lock(&scorer->lock);
+    length = scorer->filled
+                 ? trainer_write(scorer->trainer, scorer->values, out, size)
+                 : 0;
+    (void)pthread_mutex_unlock(&scorer->lock);
+    return length;
+}
+
 void scorer_close(struct scorer *scorer)
 {
     if (scorer->trainer)
@@ -94,6 +109,7 @@ static void score(struct job *job)
         memcpy(to, job->in[i].blob->bytes, job->in[i].blob->size);
         to += job->in[i].blob->size / sizeof *to;
     }
+    scorer->filled = true;
     job->status =
         trainer_evaluate(scorer->trainer, scorer->values, 0, &result, &why);
     (void)pthread_mutex_unlock(&scorer->lock);

@@ -19,7 +19,7 @@
 #define MEGA 1e6
 
 /* Room for every number at its longest and for name and state, quoted. */
-enum { LINE_BYTES = 2048, MADE_UP_BYTES = 200 };
+enum { LINE_BYTES = 2048 };
 
 static void print_hubs(const struct options *options,
                        char bytes[ENDPOINTS_TEXT_BYTES])
@@ -202,21 +202,13 @@ void node_show_refusal(const char *sentence)
     (void)fprintf(stderr, "starswitch-node: %s\n", bytes);
 }
 
-/* What the model makes up, as a JSON string; nothing if it does not. Zeroes
- * would end it, and are left out. */
+/* What the model makes up, as a JSON string; nothing if it does not. */
 static void add_made_up(struct trainer *trainer, const char *before,
                         struct text *out)
 {
-    unsigned char bytes[MADE_UP_BYTES];
-    char words[MADE_UP_BYTES + 1];
-    size_t count = trainer_generate(trainer, NULL, bytes, sizeof bytes);
-    size_t used = 0;
+    char words[TRAINER_WORDS_BYTES];
 
-    for (size_t i = 0; i < count; i++)
-        if (bytes[i])
-            words[used++] = (char)bytes[i];
-    words[used] = 0;
-    if (!used)
+    if (!trainer_write(trainer, NULL, words, sizeof words))
         return;
     text_add(out, "%s", before);
     quote_json(out, words);

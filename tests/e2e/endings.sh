@@ -49,6 +49,20 @@ said time "To go on with it" || failed "how to go on is not told"
 ! grep -A 1 "To go on with it" "$here/time.out" | grep -q -e --report ||
     failed "going on as is told replaces the report"
 
+# What the centre makes up stands in the last lines and in the report.
+seq 2000 >"$here/numbers"
+text="--model gpt:L1-D16-H2-T16 --data $here/numbers"
+# shellcheck disable=SC2086
+hub writes --iterations 40 $text --report "$here/writes.html"
+# shellcheck disable=SC2086
+start writes-1 "$bin/starswitch-node" --hub "127.0.0.1:$port" $text
+for each in writes writes-1; do
+    ends "$each" 0 30
+done
+said writes ' writes  "' || failed "the hub does not show what its model writes"
+grep -q "<h2>The centre writes</h2>" "$here/writes.html" ||
+    failed "the report does not show it"
+
 # Who only waits for others is not told that its network is slow.
 hub lonely --nodes 2
 start lonely-1 "$bin/starswitch-node" --hub "127.0.0.1:$port" --model $model \

@@ -35,6 +35,7 @@ static void set_up(struct fixture *fixture)
         .setting_count = 2,
         .model = "demo/best.safetensors",
         .record = "demo/run.trace",
+        .words = "The program\nis <free>\033[2J software",
     };
     text_init(&fixture->text, malloc(REPORT_BYTES), REPORT_BYTES);
 }
@@ -193,6 +194,8 @@ static void the_page_shows_what_happened(void)
     CHECK_CONTAINS("time, s", fixture.text.bytes);
     CHECK_CONTAINS("version 70: No space left", fixture.text.bytes);
     CHECK_CONTAINS("demo/run.trace", fixture.text.bytes);
+    CHECK_CONTAINS("The program\nis &lt;free&gt;?[2J software\n</pre>",
+                   fixture.text.bytes);
     tear_down(&fixture);
 }
 
@@ -304,6 +307,7 @@ static void the_summary_is_some_lines(void)
         " laborat~est-pc17         0 iterations     0.0 MB up     0.0 MB down"
         "  gone\n"
         " notes   1 node_lost, 1 save_failed\n"
+        " writes  \"The program\\nis <free>\\u001b[2J software\"\n"
         " model   demo/best.safetensors\n"
         " record  demo/run.trace\n",
         fixture.text.bytes);
