@@ -277,6 +277,9 @@ static void add_figures(const struct tune *tune, const struct tune_row *row,
     add_pair(out, "speed-up over one PC", plan->speed_up, row->speed_up);
     add_pair(out, "over a ring all-reduce", plan->speed_up / other,
              row->speed_up / other);
+    text_add(out, "          (the network is simulated; what k and d cost in "
+                  "learning is foreseen\n          by the same equations in "
+                  "both columns)\n");
 }
 
 static int compare(const void *a, const void *b)
