@@ -10,8 +10,8 @@
 
 static void a_blob_has_its_size_and_an_aligned_address(void)
 {
-    static const size_t sizes[] = {0,    1,    63,   64,      65,     1023,
-                                   1024, 1025, 4096, 1 << 20, 1234567};
+    static const size_t sizes[] = {0,    1,    63,   64,      65,      1023,
+                                   1024, 1025, 4096, 1 << 20, 1234567, 9876543};
     struct pool *pool = pool_new();
 
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
