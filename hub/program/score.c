@@ -75,7 +75,7 @@ size_t scorer_write(struct scorer *scorer, char *out, size_t size)
     if (!scorer->trainer)
         return 0;
     (void)pthread_mutex_lock(&scorer->lock);
-    length = scorer->filled
+    length = scorer->version
                  ? trainer_write(scorer->trainer, scorer->values, out, size)
                  : 0;
     (void)pthread_mutex_unlock(&scorer->lock);
@@ -109,7 +109,7 @@ static void score(struct job *job)
         memcpy(to, job->in[i].blob->bytes, job->in[i].blob->size);
         to += job->in[i].blob->size / sizeof *to;
     }
-    scorer->filled = true;
+    scorer->version = score->version;
     job->status =
         trainer_evaluate(scorer->trainer, scorer->values, 0, &result, &why);
     (void)pthread_mutex_unlock(&scorer->lock);

@@ -12,7 +12,7 @@ struct scorer {
     struct trainer *trainer;
     struct schema *schema; /* of its model */
     float *values;         /* the chunks, side by side */
-    bool filled;           /* with a centre or what is to become one */
+    uint64_t version;      /* of the centre in `values`; 0: it is none */
     pthread_mutex_t lock;  /* of both: rules that judge score, too */
 };
 
@@ -26,8 +26,8 @@ enum status scorer_open(struct scorer *scorer, const struct options *options,
                         struct why *why);
 /* What the trainer trains, as nodes say it; NULL without one. */
 const struct schema *scorer_schema(const struct scorer *scorer);
-/* What a model that makes up text writes with what was scored last: at a run's
- * end that is the centre. Returns trainer_write's length, 0 without a score. */
+/* What a model that makes up text writes with the centre, if that was scored
+ * last, as at a run's end. Returns trainer_write's length, 0 if it was not. */
 size_t scorer_write(struct scorer *scorer, char *out, size_t size);
 void scorer_close(struct scorer *scorer);
 
