@@ -5,10 +5,16 @@
  * wants, in its order, and of donors. A STAGED rule then judges what has come
  * as a whole; for each one it refuses the next in order is asked. */
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/need.h"
+#include "core/score.h"
 #include "hub/state.h"
+
+/* For so many rounds a test says what a claim is worth, times the nodes: a
+ * quarter of an upload more a round at most. */
+enum { BOAST_ROUNDS = 4 };
 
 bool choice_grants_all(const struct hub *hub)
 {
@@ -230,6 +236,23 @@ static struct round *round_of(struct hub *hub, uint64_t number)
     return round;
 }
 
+static void boast_note(struct member *member, const struct round *round,
+                       double boast)
+{
+    member->boast = fmax(0, boast);
+    member->boasted = round->number;
+}
+
+/* What it claims too little, as long as that is known of late: now and then
+ * each is tested again. */
+static double boast_of(const struct member *member, const struct round *round)
+{
+    return round->number - member->boasted >
+                   (uint64_t)BOAST_ROUNDS * round->count
+               ? 0
+               : member->boast;
+}
+
 static void take_judgement(struct hub *hub, const struct round *round,
                            struct update *update,
                            const struct candidate *candidate, double weight)
@@ -238,6 +261,9 @@ static void take_judgement(struct hub *hub, const struct round *round,
 
     update->judged = true;
     update->candidate = *candidate;
+    if (candidate->verified && score_known(candidate->score) &&
+        score_known(update->offer.score))
+        boast_note(member, round, candidate->score - update->offer.score);
     if (weight > 0)
         return;
     effects_note(hub->out, NOTE_DECLINED, member->name, "exchange %llu: %s",
@@ -339,14 +365,70 @@ static bool is_awaited(const struct round *round)
     return false;
 }
 
-/* Of several that a tournament has tested. */
-static void keep_best(struct hub *hub, struct round *round)
+static void keep_only(struct hub *hub, struct round *round, int best)
 {
-    int best = tournament_best(hub, round);
-
     for (unsigned i = 0; best >= 0 && i < round->count; i++)
         if ((int)i != best && round->list[i]->merges)
             decline(hub, round->list[i], VERDICT_REFUTED);
+}
+
+/* Whether one alone is to be merged, and tests say which. */
+static bool takes_best(const struct hub *hub, const struct round *round)
+{
+    return round->policy->select == &select_best &&
+           round->policy->reduce->by_loss && !tournament_goes_on(hub) &&
+           hub->run.pinned < 0;
+}
+
+/* Of those that have passed; -1: nobody has. */
+static int best_tested(const struct round *round)
+{
+    int best = -1;
+
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct candidate *one = &round->list[i]->candidate;
+
+        if (round->list[i]->merges && round->list[i]->judged && one->verified &&
+            (best < 0 || one->score < round->list[best]->candidate.score))
+            best = (int)i;
+    }
+    return best;
+}
+
+/* The lowest loss that those who have not been asked can be expected to have:
+ * what they claim, and what they claimed too little the last time. */
+static double promised(const struct hub *hub, const struct round *round)
+{
+    double least = NO_SCORE;
+
+    for (unsigned i = round->next_choice; i < round->choices; i++) {
+        const struct update *one = round->list[round->order[i]];
+        double score = one->offer.score;
+
+        if (!score_known(score) || is_lost(hub, one))
+            continue;
+        score += boast_of(hub->roll.members[one->member], round);
+        least = score < least ? score : least;
+    }
+    return least;
+}
+
+/* How many are to be merged or tested. Of one alone the best test decides, and
+ * not the boldest claim, which costs its node nothing: the next one is tested,
+ * too, as long as somebody can be expected to have a lower loss than the best
+ * one has in truth. */
+static unsigned wanted(struct hub *hub, struct round *round)
+{
+    int best;
+
+    if (!takes_best(hub, round))
+        return tournament_wants(hub, round);
+    best = best_tested(round);
+    keep_only(hub, round, best);
+    return best >= 0 &&
+                   promised(hub, round) < round->list[best]->candidate.score
+               ? 2
+               : 1;
 }
 
 void choice_advance(struct hub *hub, struct round *round)
@@ -367,11 +449,11 @@ void choice_advance(struct hub *hub, struct round *round)
             judge_start(hub, round, ready);
         return;
     }
-    round->wanted = tournament_wants(hub, round);
+    round->wanted = wanted(hub, round);
     ask(hub, round);
     if (is_awaited(round))
         return;
-    keep_best(hub, round);
+    keep_only(hub, round, tournament_best(hub, round));
     if (donors_are_here(hub, round))
         settle(hub, round);
 }

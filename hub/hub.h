@@ -51,7 +51,7 @@ static_assert((int)SAVED_SLOTS == (int)POLICY_SLOTS,
  *   by it rather does nothing. */
 struct score_job {
     struct job job;
-    uint64_t version; /* of the centre; 0: what a rule judges */
+    uint64_t version;             /* of the centre; 0: what a rule judges */
     double loss, accuracy, error; /* out: accuracy below 0: none; error, the
                                      standard one of the loss, 0: not known */
 };

@@ -138,8 +138,10 @@ struct member {
     struct pace up, down;
     struct traffic traffic;
     struct busy busy;
-    double trip;   /* seconds, without queues: falls at once, rises slowly */
-    uint32_t asks; /* tasks that it has room for */
+    double boast;     /* its last test above what it had claimed */
+    uint64_t boasted; /* the number of the round then */
+    double trip;      /* seconds, without queues: falls at once, rises slowly */
+    uint32_t asks;    /* tasks that it has room for */
     nanos claims_until; /* tasks of its former session are its own */
     struct update *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;

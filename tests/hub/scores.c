@@ -93,6 +93,27 @@ static void a_claim_is_tested_before_it_is_merged(void)
     }
 }
 
+/* It passes, as it makes nothing worse, and keeps others out by no claim; who
+ * claims what is true is the only one that is asked. */
+static void who_changes_nothing_wins_by_no_claim(void)
+{
+    static const double claim[3] = {1e-9, 1, 1.5}, progress[3] = {0, 1, 0.5};
+    static const double truth[3] = {1.75, 1, 1.5};
+
+    for (unsigned lies = 0; lies < 2; lies++) {
+        struct crowd crowd = crowd_of("best", 3);
+
+        all_offer(&crowd, lies ? claim : truth, progress);
+        CHECK_NEAR(2, fake_node_result(crowd.f, &crowd.node[1], 1, 0), 0);
+        CHECK(fake_node_heard(crowd.f, &crowd.node[2], MSG_GRANT) == NULL);
+        CHECK_EQUAL(lies ? VERDICT_REFUTED : VERDICT_DECLINED,
+                    fake_node_verdict(crowd.f, &crowd.node[0], 1, 0));
+        CHECK_EQUAL(VERDICT_DECLINED,
+                    fake_node_verdict(crowd.f, &crowd.node[2], 1, 0));
+        hub_fixture_destroy(&crowd.f);
+    }
+}
+
 static void nobody_follows_a_leader_by_its_word(void)
 {
     static const double claim[3] = {0.001, 1, 2}, at[3] = {100, 2, 1.5};
@@ -153,6 +174,7 @@ static void what_nobody_has_tested_is_given_to_nobody(void)
 void add_hub_scores_tests(CU_pSuite suite)
 {
     TEST(a_claim_is_tested_before_it_is_merged);
+    TEST(who_changes_nothing_wins_by_no_claim);
     TEST(nobody_follows_a_leader_by_its_word);
     TEST(a_boast_is_followed_by_nobody);
     TEST(what_nobody_has_tested_is_given_to_nobody);
