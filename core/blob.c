@@ -22,8 +22,7 @@
  * it 9 to 16 times a step, so that at most a ninth is not used. */
 enum {
     ALIGNMENT = 64,
-    HUGE_PAGE =
-        2 << 20, /* of most processors; on others it is a wish in vain */
+    HUGE_PAGE = 2 << 20, /* of most processors */
     SMALL_CLASSES = 16,
     STEP_CLASSES = 8,
     STEPS = 30,
@@ -191,7 +190,7 @@ static struct blob *blob_start(struct blob *blob, struct pool *pool,
  * three times as long. What is behind the last whole one has small pages. */
 static void *bytes_new(size_t capacity)
 {
-#if defined(MADV_HUGEPAGE) && !defined(STAR_PORTABLE)
+#ifdef MADV_HUGEPAGE
     size_t whole = capacity - capacity % HUGE_PAGE;
 
     if (whole) {

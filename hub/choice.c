@@ -380,21 +380,6 @@ static bool takes_best(const struct hub *hub, const struct round *round)
            hub->run.pinned < 0;
 }
 
-/* Of those that have passed; -1: nobody has. */
-static int best_tested(const struct round *round)
-{
-    int best = -1;
-
-    for (unsigned i = 0; i < round->count; i++) {
-        const struct candidate *one = &round->list[i]->candidate;
-
-        if (round->list[i]->merges && round->list[i]->judged && one->verified &&
-            (best < 0 || one->score < round->list[best]->candidate.score))
-            best = (int)i;
-    }
-    return best;
-}
-
 /* The lowest loss that those who have not been asked can be expected to have:
  * what they claim, and what they claimed too little the last time. */
 static double promised(const struct hub *hub, const struct round *round)
@@ -423,7 +408,7 @@ static unsigned wanted(struct hub *hub, struct round *round)
 
     if (!takes_best(hub, round))
         return tournament_wants(hub, round);
-    best = best_tested(round);
+    best = round_best(round, true);
     keep_only(hub, round, best);
     return best >= 0 &&
                    promised(hub, round) < round->list[best]->candidate.score

@@ -105,6 +105,9 @@ void choice_advance(struct hub *hub, struct round *round);
 void tournament_open(struct hub *hub);
 /* A round of it is closing: by which policy. */
 void tournament_choose(struct hub *hub, const struct round *round);
+/* The place of the one with the lowest loss of those that a rule has let pass,
+ * or only of those that others have tested; -1: there is none. */
+int round_best(const struct round *round, bool tested);
 /* How many of its offers are to be tested, now that some have been: another
  * one where the best of them belies what its node has claimed. Of those that
  * were, the best is to be merged: its place, or -1 where there is no choice. */

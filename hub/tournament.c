@@ -61,30 +61,35 @@ void tournament_choose(struct hub *hub, const struct round *round)
                       : &hub->rounds.tournament_policy;
 }
 
-/* The best of those that are judged, by what others say or, of one that nobody
- * could test, by what its own node says; so many have been tested. */
-static int best_judged(const struct round *round, unsigned *tested)
+int round_best(const struct round *round, bool tested)
 {
     int best = -1;
 
-    *tested = 0;
     for (unsigned i = 0; i < round->count; i++) {
-        const struct update *one = round->list[i];
+        const struct candidate *one = &round->list[i]->candidate;
 
-        if (!one->merges || !one->judged)
-            continue;
-        *tested += one->candidate.verified;
-        if (best < 0 ||
-            one->candidate.score < round->list[best]->candidate.score)
+        if (round->list[i]->merges && round->list[i]->judged &&
+            (one->verified || !tested) &&
+            (best < 0 || one->score < round->list[best]->candidate.score))
             best = (int)i;
     }
     return best;
 }
 
+static unsigned tested_of(const struct round *round)
+{
+    unsigned tested = 0;
+
+    EACH_OFFER(round, one)
+        tested += one->merges && one->judged && one->candidate.verified;
+    return tested;
+}
+
+/* Of one that nobody could test, what its own node says counts. */
 unsigned tournament_wants(const struct hub *hub, const struct round *round)
 {
-    unsigned tested;
-    int best = best_judged(round, &tested);
+    unsigned tested = tested_of(round);
+    int best = round_best(round, false);
 
     if (tournament_goes_on(hub) && best >= 0 && tested == round->wanted &&
         tested < TESTS &&
@@ -95,9 +100,7 @@ unsigned tournament_wants(const struct hub *hub, const struct round *round)
 
 int tournament_best(const struct hub *hub, const struct round *round)
 {
-    unsigned tested;
-
-    return tournament_goes_on(hub) ? best_judged(round, &tested) : -1;
+    return tournament_goes_on(hub) ? round_best(round, false) : -1;
 }
 
 /* Who was merged as a whole, or NULL. */
