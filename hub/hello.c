@@ -15,27 +15,16 @@
  * key's, whoever else has taken it. */
 enum { DIGITS = 4, DIGITS_MOST = 16 };
 
-static struct member *other_of_name(const struct hub *hub,
-                                    const struct member *member,
-                                    const char *name)
+static void add_digits(struct hub *hub, struct member *member, const char *name)
 {
-    EACH_MEMBER(hub, other)
-        if (other != member && other->state != MEMBER_NOBODY &&
-            strcmp(other->name, name) == 0)
-            return other;
-    return NULL;
-}
-
-static void add_digits(const struct hub *hub, struct member *member,
-                       const char *name)
-{
-    char *own = member->name;
+    char own[NODE_NAME_BYTES];
 
     for (unsigned digits = DIGITS; digits <= DIGITS_MOST; digits += DIGITS) {
-        (void)snprintf(own, NODE_NAME_BYTES, "%.*s-%0*" PRIx64,
+        (void)snprintf(own, sizeof own, "%.*s-%0*" PRIx64,
                        (int)(NODE_NAME_BYTES - 2 - digits), name, (int)digits,
                        member->uuid_high >> (64 - 4 * digits));
-        if (!other_of_name(hub, member, own))
+        member_rename(hub, member, own);
+        if (!member_by_name(hub, member, own))
             return;
     }
 }
@@ -50,12 +39,12 @@ static void member_name(struct hub *hub, struct member *member,
 
     text_init(&text, plain, sizeof plain);
     quote_visible(&text, name[0] ? name : "node");
-    other = other_of_name(hub, member, plain);
+    other = member_by_name(hub, member, plain);
     if (other && !key_is_known(hub, member->key)) {
         add_digits(hub, member, plain);
         return;
     }
-    (void)snprintf(member->name, sizeof member->name, "%s", plain);
+    member_rename(hub, member, plain);
     if (other)
         add_digits(hub, other, plain);
 }

@@ -105,6 +105,7 @@ void member_offends(struct hub *hub, struct member *member, const char *format,
     member_changes(hub, member, CHANGE_LEFT);
     member_gone(hub, member, "cut for an offence", false);
     member->lost = 0;
+    member_recount(hub, member);
 }
 
 /* The speed that others are measured by; 0: it is not known or not wanted. */

@@ -132,10 +132,12 @@ static void take_node(struct hub *hub, struct member *member,
 static struct member *new_member(struct hub *hub, const struct saved_node *node)
 {
     struct member *member = member_add(hub);
+    char name[NODE_NAME_BYTES];
 
     member_name_is(hub, member, node->high, node->low);
-    (void)snprintf(member->name, sizeof member->name, "%.*s",
-                   (int)strcspn(node->name, "\n"), node->name);
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(node->name, "\n"),
+                   node->name);
+    member_rename(hub, member, name);
     member->stats.loss = NO_SCORE;
     member->stats.accuracy = -1;
     return member;

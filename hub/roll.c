@@ -1,7 +1,9 @@
 /* The tables of connections and members: places, lookups, and counts. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "core/need.h"
 #include "hub/state.h"
@@ -84,6 +86,8 @@ static void members_grow(struct hub *hub)
         need_more((void *)hub->roll.members, room * sizeof(struct member *));
     hub->roll.shown =
         need_more(hub->roll.shown, room * sizeof *hub->roll.shown);
+    hub->roll.names =
+        need_more(hub->roll.names, room * sizeof *hub->roll.names);
     hub->roll.room = (int)room;
 }
 
@@ -94,6 +98,7 @@ struct member *member_add(struct hub *hub)
     if (hub->roll.count == hub->roll.room)
         members_grow(hub);
     member->place = hub->roll.count;
+    hub->roll.names[member->place] = 0;
     member->trial.score = NO_SCORE;
     hub->roll.members[hub->roll.count++] = member;
     return member;
@@ -114,6 +119,30 @@ void member_name_is(struct hub *hub, struct member *member, uint64_t high,
 struct member *member_named(const struct hub *hub, uint64_t high, uint64_t low)
 {
     return index_find(&hub->roll.uuids, high, low);
+}
+
+void member_rename(struct hub *hub, struct member *member, const char *name)
+{
+    (void)snprintf(member->name, sizeof member->name, "%s", name);
+    hub->roll.names[member->place] =
+        XXH3_64bits(member->name, strlen(member->name));
+}
+
+/* Of those with another hash nothing is read: they are many, and HELLOs come
+ * all at once. */
+struct member *member_by_name(const struct hub *hub, const struct member *but,
+                              const char *name)
+{
+    uint64_t hash = XXH3_64bits(name, strlen(name));
+
+    for (int i = 0; i < hub->roll.count; i++) {
+        struct member *member = hub->roll.members[i];
+
+        if (hub->roll.names[i] == hash && member != but &&
+            member->state != MEMBER_NOBODY && strcmp(member->name, name) == 0)
+            return member;
+    }
+    return NULL;
 }
 
 void member_session_is(struct hub *hub, struct member *member, uint64_t session)
@@ -166,6 +195,7 @@ void roll_free(struct hub *hub)
     bitset_free(&hub->roll.changed);
     bitset_free(&hub->flow.stirred);
     free(hub->roll.shown);
+    free(hub->roll.names);
 }
 
 /* ---- how many are what ---- */
@@ -198,6 +228,14 @@ bool member_is_skipped(const struct member *member)
     return member->state == MEMBER_SILENT || member->patience.spent;
 }
 
+/* 0: it is here, or has said goodbye. */
+static nanos missed_since(const struct member *member)
+{
+    if (member->state == MEMBER_SILENT)
+        return member->heard;
+    return member->state == MEMBER_AWAY ? member->lost : 0;
+}
+
 static struct tally tally_of(const struct hub *hub, const struct member *member)
 {
     uint64_t bound = hub->config.iterations;
@@ -211,8 +249,11 @@ static struct tally tally_of(const struct hub *hub, const struct member *member)
         .finished = member_is_here(member) && member->finished,
         .held = member_is_here(member) && member->start == START_HOLD,
         .skipped = member_is_skipped(member),
-        .done = member_is_here(member) && bound &&
-                member->stats.iteration >= bound};
+        .done =
+            member_is_here(member) && bound && member->stats.iteration >= bound,
+        .arrived = member->arrived || member_live(member),
+        .missing = missed_since(member) && !member->finished &&
+                   !quarantine_holds(member) && member->start == START_GO};
 }
 
 /* Counts what was counted before off again: unsigned numbers wrap. */
@@ -227,6 +268,8 @@ static void tally_move(struct tally *all, const struct tally *from,
     all->held += to->held - from->held;
     all->skipped += to->skipped - from->skipped;
     all->done += to->done - from->done;
+    all->arrived += to->arrived - from->arrived;
+    all->missing += to->missing - from->missing;
 }
 
 void moved_add(struct hub_moved *to, const struct hub_moved *from)
@@ -292,7 +335,7 @@ void member_recount(struct hub *hub, struct member *member)
         hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
     tally_move(&hub->roll.tally, &member->tally, &now);
     member->tally = now;
-    member->arrived |= now.live > 0;
+    member->arrived = now.arrived;
 }
 
 unsigned members_live(const struct hub *hub)
@@ -300,23 +343,14 @@ unsigned members_live(const struct hub *hub)
     return (unsigned)hub->roll.tally.live;
 }
 
-/* 0: it is here, or has said goodbye. */
-static nanos missed_since(const struct member *member)
-{
-    if (member->state == MEMBER_SILENT)
-        return member->heard;
-    return member->state == MEMBER_AWAY ? member->lost : 0;
-}
-
 bool members_return(const struct hub *hub)
 {
-    EACH_MEMBER(hub, member) {
-        nanos since = missed_since(member);
-
-        if (since && !member->finished && !quarantine_holds(member) &&
-            member->start == START_GO && hub->now - since < LAST_CALL)
+    if (!hub->roll.tally.missing)
+        return false;
+    EACH_MEMBER(hub, member)
+        if (member->tally.missing &&
+            hub->now - missed_since(member) < LAST_CALL)
             return true;
-    }
     return false;
 }
 

@@ -78,6 +78,8 @@ struct tally {
     uint64_t held;                     /* START_HOLD */
     uint64_t skipped;                  /* nobody waits for them */
     uint64_t done;                     /* have done the iterations of the run */
+    uint64_t arrived;                  /* have taken part in rounds */
+    uint64_t missing; /* silent or lost, and may come back with an offer */
 };
 
 /* How a node's parameters have done, for preemption. */
@@ -178,8 +180,9 @@ struct roll {
     struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */
     struct member **members;                /* in the order they came */
     int count, room;                        /* of members */
-    struct index uuids, sessions, known;    /* member, member; names of keys */
-    struct bitset asking;                   /* places: want tasks */
+    uint64_t *names;                     /* hashes of their names, by place */
+    struct index uuids, sessions, known; /* member, member; names of keys */
+    struct bitset asking;                /* places: want tasks */
     struct bitset claiming; /* have yet to say what tasks they have */
     struct bitset doubted;  /* have tasks of a session that is over */
     struct bitset changed;  /* have `changes` */
@@ -217,6 +220,11 @@ void member_begins_at(struct member *member, uint64_t former,
 void member_clear(struct hub *hub, struct member *member);
 void member_name_is(struct hub *hub, struct member *member, uint64_t high,
                     uint64_t low);
+/* What it is called from now on; at most NODE_NAME_BYTES - 1 bytes count. */
+void member_rename(struct hub *hub, struct member *member, const char *name);
+/* Another one that is called so; NULL when there is none. */
+struct member *member_by_name(const struct hub *hub, const struct member *but,
+                              const char *name);
 void member_session_is(struct hub *hub, struct member *member,
                        uint64_t session);
 /* NULL when there is none. */

@@ -39,6 +39,7 @@ struct round {
     struct update **list;
     unsigned count, room;
     unsigned offers; /* of live nodes */
+    unsigned lasts;  /* of nodes that leave with them */
     nanos opened;
     struct fragment part; /* of the model that it merges */
     enum round_state state;

@@ -77,6 +77,7 @@ void round_let_go(struct hub *hub, struct update *update)
     while (round->list[at] != update)
         at++;
     round->count--;
+    round->lasts -= update->offer.last;
     memmove((void *)(round->list + at), (void *)(round->list + at + 1),
             (round->count - at) * sizeof *round->list);
     round->offers -= member_live(hub->roll.members[update->member]);
@@ -96,6 +97,7 @@ static void round_list(struct round *round, struct update *update)
             need_more((void *)round->list, round->room * sizeof *round->list);
     }
     round->list[round->count++] = update;
+    round->lasts += update->offer.last;
 }
 
 static void round_add(struct hub *hub, struct round *round,
@@ -221,15 +223,6 @@ static bool may_close(const struct hub *hub, const struct gate_state *state)
     return hub->policy->gate->closes(state);
 }
 
-/* Whether some node leaves with it, and does not wait for others to come. */
-static bool has_last(const struct round *round)
-{
-    EACH_OFFER(round, one)
-        if (one->offer.last)
-            return true;
-    return false;
-}
-
 static struct gate_state gate_look(const struct hub *hub,
                                    const struct round *round)
 {
@@ -249,7 +242,8 @@ static bool gate_closes(const struct hub *hub, const struct round *round)
 {
     struct gate_state state = gate_look(hub, round);
 
-    if ((run_is_ending(hub) || has_last(round)) && state.required > state.live)
+    /* A node that leaves with it does not wait for others to come. */
+    if ((run_is_ending(hub) || round->lasts) && state.required > state.live)
         state.required = state.live;
     return hub->run.phase != PHASE_STOPPING &&
            hub->run.phase != PHASE_STOPPED && round->count &&

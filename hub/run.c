@@ -41,13 +41,9 @@ struct policy_context hub_policy_context(const struct hub *hub, unsigned live)
  * diverged at once, or is gone again, keeps nobody from it. */
 unsigned gate_nodes(const struct hub *hub)
 {
-    unsigned arrived = 0;
-
-    if (hub->rounds.here)
+    if (hub->rounds.here || hub->roll.tally.arrived >= hub->config.nodes)
         return 1;
-    EACH_MEMBER(hub, member)
-        arrived += member->arrived;
-    return arrived < hub->config.nodes ? hub->config.nodes : 1;
+    return hub->config.nodes;
 }
 
 bool gate_gathers(const struct hub *hub)
