@@ -324,6 +324,8 @@ void node_on_welcome(struct node *node, const struct event *event)
     }
     if (fresh)
         begin_session(node, welcome);
+    if (!is_run_sure(welcome))
+        tasks_suspend(node); /* the centre that it finds may know other tasks */
     node->stopping &= !fresh; /* a hub that ends the run says so again */
     node->welcome = *welcome;
     node_hub_is_at(node, welcome->version);
