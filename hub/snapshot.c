@@ -4,7 +4,9 @@
  *
  * A snapshot is references to immutable chunks, so taking one costs nothing;
  * it keeps old values alive while it is being worked on, at most once the
- * model's size for each kind. */
+ * model's size for each kind. A hub with data of its own keeps each best one
+ * until it is saved. Without, losses are what nodes say, which is noise: the
+ * best one is that of those which are saved anyway, and costs no memory. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -223,11 +225,11 @@ static void rollback_do(struct hub *hub)
 
 /* ---- scoring ---- */
 
-static void keep_best(struct hub *hub, uint64_t version,
-                      const struct input *chunks)
+/* Takes the chunks over. */
+static void keep_best(struct hub *hub, uint64_t version, struct blob **chunks)
 {
     snapshot_drop(hub, &hub->memory.best);
-    hub->memory.best = snapshot_ref(hub, chunks);
+    hub->memory.best = chunks;
     hub->memory.best_measure = measure(hub);
     hub->memory.best_score = hub->memory.score;
     hub->memory.best_accuracy = hub->memory.accuracy;
@@ -245,6 +247,24 @@ static void fill(const struct hub *hub, struct job *job, const void *context)
     job->extent.elements = (size_t)hub->centre.schema->elements;
 }
 
+static void take_score(struct hub *hub, uint64_t version, double loss,
+                       double accuracy, double error)
+{
+    hub->memory.scored_version = version;
+    hub->memory.score = loss;
+    hub->memory.accuracy = accuracy;
+    hub->memory.error = error;
+    if (!score_known(hub->memory.first) && isfinite(loss))
+        hub->memory.first = loss;
+    if (accuracy >= 0)
+        effects_note(hub->out, NOTE_SCORED, "",
+                     "version %llu: loss %.9g, test accuracy %.2f %%",
+                     (unsigned long long)version, loss, 100 * accuracy);
+    else
+        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.9g",
+                     (unsigned long long)version, loss);
+}
+
 void snapshot_scored(struct hub *hub, struct job *job)
 {
     const struct score_job *scored = (struct score_job *)job;
@@ -254,62 +274,43 @@ void snapshot_scored(struct hub *hub, struct job *job)
     hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY;
     if (job->id < hub->memory.first_score)
         return;
-    hub->memory.scored_version = version;
     if (job->status != STATUS_OK) {
+        hub->memory.scored_version = version;
         effects_note(hub->out, NOTE_SCORED, "", "scoring failed: %s",
                      status_words(job->status));
         return;
     }
-    hub->memory.score = scored->loss;
-    hub->memory.accuracy = scored->accuracy;
-    hub->memory.error = scored->error;
-    if (!score_known(hub->memory.first) && isfinite(scored->loss))
-        hub->memory.first = scored->loss;
-    if (hub->memory.accuracy >= 0)
-        effects_note(hub->out, NOTE_SCORED, "",
-                     "version %llu: loss %.9g, test accuracy %.2f %%",
-                     (unsigned long long)version, hub->memory.score,
-                     100 * hub->memory.accuracy);
-    else
-        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.9g",
-                     (unsigned long long)version, hub->memory.score);
+    take_score(hub, version, scored->loss, scored->accuracy, scored->error);
     if (measure(hub) < hub->memory.best_measure)
-        keep_best(hub, version, job->in);
+        keep_best(hub, version, snapshot_ref(hub, job->in));
     rollback_consider(hub, version, job->in);
 }
 
-static void hinted(void *machine, struct job *job)
-{
-    snapshot_scored(machine, job);
-}
-
-/* Stands for scoring where the hub cannot score: the score is what the nodes
- * said, and is in the job already. */
-static void hint(struct job *job)
-{
-    (void)job;
-}
-
-static const struct work work_hint = {"hint", hint, hinted};
-
 static void score_start(struct hub *hub)
 {
-    const struct work *evaluate = hub->config.evaluate;
-    struct score_job *score =
-        job_make(evaluate ? evaluate : &work_hint, sizeof *score, hub->pool,
-                 hub->centre.count);
+    struct score_job *score = job_make(hub->config.evaluate, sizeof *score,
+                                       hub->pool, hub->centre.count);
 
     fill(hub, &score->job, hub->config.evaluate_context);
     score->version = hub->centre.version;
-    score->loss = hub->memory.hint;
     score->accuracy = -1;
     if (hub->run.ledger.parts)
         (void)ledger_print(&hub->run.ledger, hub->memory.back.scored,
                            sizeof hub->memory.back.scored);
-    hub->memory.want_evaluate = false;
-    hub->memory.next_evaluate = hub->now + hub->config.evaluate_interval;
     hub->memory.evaluating = true;
     hub_job(hub, &score->job);
+}
+
+/* Where the hub has no data, what the nodes said is the score. */
+static void score_now(struct hub *hub)
+{
+    hub->memory.want_evaluate = false;
+    hub->memory.next_evaluate = hub->now + hub->config.evaluate_interval;
+    if (hub->config.evaluate)
+        score_start(hub);
+    else
+        take_score(hub, hub->centre.version, hub->memory.hint, -1, 0);
+    hub->dirty |= DIRTY_PHASE;
 }
 
 /* Planes to be saved: none as long as no chunk has any. */
@@ -330,15 +331,32 @@ static uint32_t add_chunks(const struct hub *hub, struct job *job,
     return at;
 }
 
+/* What is about to be saved may be the best of what was. */
+static void hint_best(struct hub *hub)
+{
+    struct blob **chunks;
+
+    if (hub->config.evaluate || !(hub->memory.hint < hub->memory.best_measure))
+        return;
+    chunks = need_memory(hub->centre.count, sizeof(struct blob *));
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        chunks[i] = blob_ref(hub->centre.chunk[i].theta);
+    hub->memory.score = hub->memory.hint;
+    keep_best(hub, hub->centre.version, chunks);
+}
+
 static void save_start(struct hub *hub)
 {
-    unsigned slots = slots_moved(hub);
-    unsigned vectors = slots + (hub->memory.best ? 1 : 0);
-    struct save_job *save = job_make(hub->config.save, sizeof *save, hub->pool,
-                                     (1 + vectors) * hub->centre.count + 1);
-    struct job *job = &save->job;
+    unsigned slots = slots_moved(hub), vectors;
     uint32_t at = hub->centre.count;
+    struct save_job *save;
+    struct job *job;
 
+    hint_best(hub);
+    vectors = slots + (hub->memory.best ? 1 : 0);
+    save = job_make(hub->config.save, sizeof *save, hub->pool,
+                    (1 + vectors) * hub->centre.count + 1);
+    job = &save->job;
     fill(hub, job, hub->config.save_context);
     save->version = hub->centre.version;
     save->slots = slots;
@@ -362,7 +380,7 @@ static void save_start(struct hub *hub)
 static void take_now(struct hub *hub)
 {
     if (hub->memory.want_evaluate && !hub->memory.evaluating)
-        score_start(hub);
+        score_now(hub);
     if (hub->memory.want_save && !hub->memory.saving)
         save_start(hub);
     keeping_start(hub);

@@ -125,23 +125,6 @@ static void with_a_goal_of_accuracy_the_best_is_the_most_accurate(void)
     hub_fixture_destroy(&f);
 }
 
-static void without_a_trainer_the_nodes_losses_are_the_score(void)
-{
-    struct hub_fixture *f = hub_fixture_new();
-    struct msg_offer offer = {.exchange = 1, .samples = 2, .score = 0.5};
-    struct fake_node a = fake_node_alone(f), b = fake_node_comes(f, "b");
-
-    fake_node_offer(f, &a, &offer);
-    offer.samples = 1;
-    offer.score = 2;
-    fake_node_offer(f, &b, &offer);
-    fake_node_delivers_all(f, &a, 1, 0);
-    fake_node_delivers_all(f, &b, 1, 0);
-    fake_node_lives(f, &a, SECOND);
-    CHECK_NEAR(2, hub_fixture_look(f)->score, 1e-12);
-    hub_fixture_destroy(&f);
-}
-
 static void the_centre_is_saved_at_intervals_when_it_has_changed(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -370,7 +353,6 @@ void add_hub_snapshot_tests(CU_pSuite suite)
     TEST(the_best_is_kept_and_saved_with_the_centre);
     TEST(the_last_best_is_saved_at_the_end);
     TEST(with_a_goal_of_accuracy_the_best_is_the_most_accurate);
-    TEST(without_a_trainer_the_nodes_losses_are_the_score);
     TEST(the_centre_is_saved_at_intervals_when_it_has_changed);
     TEST(saving_is_tried_again_when_it_failed);
     TEST(a_disk_that_stays_full_is_told_now_and_then);

@@ -1,6 +1,8 @@
 /* What nodes say of themselves (hub/finish.c, hub/rounds.c). */
 #include "tests/check.h"
-#include "tests/hub/hub_fixture.h"
+#include "tests/hub/store.h"
+
+static struct store store;
 
 /* Merges so many exchanges of the only node. */
 static void trains(struct hub_fixture *f, struct fake_node *node,
@@ -115,7 +117,54 @@ static void a_loss_that_one_of_two_makes_up_reaches_no_goal(void)
     fake_node_pings(f, &b, 1);
     fake_node_lives(f, &a, 1500 * MILLISECOND);
     CHECK(!hub_fixture_look(f)->ending);
-    CHECK_NEAR(2, hub_fixture_look(f)->best_score, 0);
+    CHECK_NEAR(2, hub_fixture_look(f)->score, 0);
+    hub_fixture_destroy(&f);
+}
+
+static void without_a_trainer_the_nodes_losses_are_the_score(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct msg_offer offer = {.exchange = 1, .samples = 2, .score = 0.5};
+    struct fake_node a = fake_node_alone(f), b = fake_node_comes(f, "b");
+
+    fake_node_offer(f, &a, &offer);
+    offer.samples = 1;
+    offer.score = 2;
+    fake_node_offer(f, &b, &offer);
+    fake_node_delivers_all(f, &a, 1, 0);
+    fake_node_delivers_all(f, &b, 1, 0);
+    fake_node_lives(f, &a, SECOND);
+    CHECK_NEAR(2, hub_fixture_look(f)->score, 1e-12);
+    hub_fixture_destroy(&f);
+}
+
+/* It is no more memory: what is saved is held for that anyway. */
+static void without_data_the_best_is_one_that_is_saved(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct msg_offer offer = {.exchange = 1, .samples = 1, .score = 0.5};
+    struct fake_node a;
+
+    store_lend(&store, f);
+    f->config.evaluate = NULL;
+    a = fake_node_alone(f);
+    fake_node_offer(f, &a, &offer);
+    fake_node_delivers_all(f, &a, 1, 0);
+    fake_node_lives(f, &a, 2 * SECOND);
+    CHECK_NEAR(0.5, hub_fixture_look(f)->score, 0);
+    CHECK(hub_fixture_look(f)->best_score >= NO_SCORE);
+    fake_node_lives(f, &a, 9 * SECOND);
+    CHECK_EQUAL(1, store.bests);
+    CHECK_EQUAL(store.version, store.best_version);
+    CHECK_NEAR(store.theta[0], store.best_first, 0);
+    CHECK_NEAR(0.5, hub_fixture_look(f)->best_score, 0);
+    fake_node_credits(f, &a, 0, 0);
+    offer = (struct msg_offer){.exchange = 2, .samples = 1, .score = 0.75};
+    fake_node_offer(f, &a, &offer);
+    fake_node_delivers_all(f, &a, 2, 0);
+    fake_node_lives(f, &a, 12 * SECOND);
+    CHECK_EQUAL(2, store.saves);
+    CHECK_EQUAL(1, store.bests);
     hub_fixture_destroy(&f);
 }
 
@@ -162,6 +211,8 @@ void add_hub_told_tests(CU_pSuite suite)
     TEST(a_goal_is_not_what_one_alone_says_at_once);
     TEST(iterations_that_one_of_two_makes_up_end_nothing);
     TEST(a_loss_that_one_of_two_makes_up_reaches_no_goal);
+    TEST(without_a_trainer_the_nodes_losses_are_the_score);
+    TEST(without_data_the_best_is_one_that_is_saved);
     TEST(an_offer_tells_how_far_its_node_is);
     TEST(an_offer_of_2_to_the_63_iterations_ends_nothing);
 }

@@ -14,10 +14,10 @@ n1 hub_attached n1
 hub centre_founded n1: gave the first parameters: 10 in 3 chunks
 hub node_joined n2: at iteration 0, it is up to date, and may offer at once
 n2 hub_attached n2
-n2 hub_gone n2
 n1 hub_gone n1
-hub node_rejoined n2
-n2 hub_attached n2
+n2 hub_gone n2
 hub node_rejoined n1
 n1 hub_attached n1
+hub node_rejoined n2
+n2 hub_attached n2
 hub centre_recovered n1: version 11 instead of version 9 from the disk

@@ -13,5 +13,5 @@ hub node_joined n2: at iteration 0, it is up to date, and may offer at once
 n2 hub_attached n2
 hub run_ending : 20 iterations done
 hub run_ended : 20 iterations done
-n2 run_ended n2
 n1 run_ended n1
+n2 run_ended n2
