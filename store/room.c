@@ -1,5 +1,6 @@
 #include "store/room.h"
 
+#include <string.h>
 #include <sys/statvfs.h>
 
 #include "core/text.h"
@@ -12,22 +13,23 @@ uint64_t room_needed(const struct room_plan *plan)
     return plan->model * (GENERATIONS * (1 + plan->slots) + plan->best + 1);
 }
 
-/* Bytes of the files that a manifest knows; best centres are links, so that
- * only one generation's count. */
-static uint64_t size_of(const struct inventory *manifest, bool newest)
+/* Models of a generation; best centres are links, so that only one
+ * generation's count. */
+static uint64_t models_of(const struct inventory *manifest, bool newest)
 {
-    uint64_t bytes = 0, version;
+    uint64_t models = 0, version;
 
     for (unsigned i = 0; i < manifest->count; i++)
-        if (newest || !centre_is_best(manifest->files[i].name, &version))
-            bytes += manifest->files[i].size;
-    return bytes;
+        models +=
+            strcmp(manifest->files[i].name, CENTRE_STATE) != 0 &&
+            (newest || !centre_is_best(manifest->files[i].name, &version));
+    return models;
 }
 
-static uint64_t saved(const char *directory)
+static uint64_t models_saved(const char *directory)
 {
     struct generations all;
-    uint64_t bytes = 0;
+    uint64_t models = 0;
 
     if (generation_list(directory, &all, NULL) != STATUS_OK)
         return 0;
@@ -36,10 +38,10 @@ static uint64_t saved(const char *directory)
 
         if (generation_open(directory, all.numbers[i], &manifest, NULL) ==
             STATUS_OK)
-            bytes += size_of(&manifest, i == 0);
+            models += models_of(&manifest, i == 0);
         inventory_free(&manifest);
     }
-    return bytes;
+    return models;
 }
 
 bool room_suffices(const char *directory, const struct room_plan *plan,
@@ -48,7 +50,8 @@ bool room_suffices(const char *directory, const struct room_plan *plan,
     char needs[SIZE_BYTES], has[SIZE_BYTES];
     struct text text;
     struct statvfs disk;
-    uint64_t room, there = saved(directory), needed = room_needed(plan);
+    uint64_t there = plan->model * models_saved(directory);
+    uint64_t room, needed = room_needed(plan);
 
     if (statvfs(directory, &disk) != 0)
         return true; /* saving will say it */
