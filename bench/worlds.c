@@ -194,7 +194,7 @@ static int by_size(const void *a, const void *b)
 /* The median of the rounds: a small star is over in a moment. */
 static double measure_often(const struct plan *plan)
 {
-    double took[MOST_ROUNDS];
+    double took[MOST_ROUNDS] = {0};
 
     for (unsigned i = 0; i < plan->rounds; i++)
         took[i] = measure(plan);
