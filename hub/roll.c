@@ -289,15 +289,24 @@ struct hub_moved member_moved(const struct member *member)
     return moved;
 }
 
+/* Of times that nodes tell: what is too long for a sum is a mistake or a lie.
+ */
+static nanos time_sum(nanos a, nanos b)
+{
+    a = a > 0 ? a : 0;
+    b = b > 0 ? b : 0;
+    return a < NEVER - b ? a + b : NEVER;
+}
+
 void counts_add(struct msg_ping *to, const struct msg_ping *from)
 {
     to->missed += from->missed;
-    to->waited += from->waited;
-    to->compute += from->compute;
-    to->net_wait += from->net_wait;
-    to->data_wait += from->data_wait;
-    to->optimizer += from->optimizer;
-    to->idle += from->idle;
+    to->waited = time_sum(to->waited, from->waited);
+    to->compute = time_sum(to->compute, from->compute);
+    to->net_wait = time_sum(to->net_wait, from->net_wait);
+    to->data_wait = time_sum(to->data_wait, from->data_wait);
+    to->optimizer = time_sum(to->optimizer, from->optimizer);
+    to->idle = time_sum(to->idle, from->idle);
 }
 
 /* How many there are between the two. */
