@@ -184,13 +184,6 @@ static double measure(const struct plan *plan)
     return took;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The median of the rounds: a small star is over in a moment. */
 static double measure_often(const struct plan *plan)
 {
@@ -198,8 +191,7 @@ static double measure_often(const struct plan *plan)
 
     for (unsigned i = 0; i < plan->rounds; i++)
         took[i] = measure(plan);
-    qsort(took, plan->rounds, sizeof *took, by_size);
-    return took[plan->rounds / 2];
+    return median(took, plan->rounds);
 }
 
 /* A minute of 100, 1,000 and 10,000 nodes, against what N log N allows. */

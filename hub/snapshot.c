@@ -225,11 +225,11 @@ static void rollback_do(struct hub *hub)
 
 /* ---- scoring ---- */
 
-/* Takes the chunks over. */
-static void keep_best(struct hub *hub, uint64_t version, struct blob **chunks)
+static void keep_best(struct hub *hub, uint64_t version,
+                      const struct input *chunks)
 {
     snapshot_drop(hub, &hub->memory.best);
-    hub->memory.best = chunks;
+    hub->memory.best = snapshot_ref(hub, chunks);
     hub->memory.best_measure = measure(hub);
     hub->memory.best_score = hub->memory.score;
     hub->memory.best_accuracy = hub->memory.accuracy;
@@ -282,7 +282,7 @@ void snapshot_scored(struct hub *hub, struct job *job)
     }
     take_score(hub, version, scored->loss, scored->accuracy, scored->error);
     if (measure(hub) < hub->memory.best_measure)
-        keep_best(hub, version, snapshot_ref(hub, job->in));
+        keep_best(hub, version, job->in);
     rollback_consider(hub, version, job->in);
 }
 
@@ -306,10 +306,11 @@ static void score_now(struct hub *hub)
 {
     hub->memory.want_evaluate = false;
     hub->memory.next_evaluate = hub->now + hub->config.evaluate_interval;
-    if (hub->config.evaluate)
+    if (hub->config.evaluate) {
         score_start(hub);
-    else
-        take_score(hub, hub->centre.version, hub->memory.hint, -1, 0);
+        return;
+    }
+    take_score(hub, hub->centre.version, hub->memory.hint, -1, 0);
     hub->dirty |= DIRTY_PHASE;
 }
 
@@ -331,33 +332,23 @@ static uint32_t add_chunks(const struct hub *hub, struct job *job,
     return at;
 }
 
-/* What is about to be saved may be the best of what was. */
-static void hint_best(struct hub *hub)
-{
-    struct blob **chunks;
-
-    if (hub->config.evaluate || !(hub->memory.hint < hub->memory.best_measure))
-        return;
-    chunks = need_memory(hub->centre.count, sizeof(struct blob *));
-    for (uint32_t i = 0; i < hub->centre.count; i++)
-        chunks[i] = blob_ref(hub->centre.chunk[i].theta);
-    hub->memory.score = hub->memory.hint;
-    keep_best(hub, hub->centre.version, chunks);
-}
-
 static void save_start(struct hub *hub)
 {
-    unsigned slots = slots_moved(hub), vectors;
+    /* Without data the best one is among those that are saved. */
+    bool best =
+        !hub->config.evaluate && hub->memory.hint < hub->memory.best_measure;
+    unsigned slots = slots_moved(hub);
+    unsigned vectors = slots + (best || hub->memory.best ? 1 : 0);
+    struct save_job *save = job_make(hub->config.save, sizeof *save, hub->pool,
+                                     (1 + vectors) * hub->centre.count + 1);
+    struct job *job = &save->job;
     uint32_t at = hub->centre.count;
-    struct save_job *save;
-    struct job *job;
 
-    hint_best(hub);
-    vectors = slots + (hub->memory.best ? 1 : 0);
-    save = job_make(hub->config.save, sizeof *save, hub->pool,
-                    (1 + vectors) * hub->centre.count + 1);
-    job = &save->job;
     fill(hub, job, hub->config.save_context);
+    if (best) {
+        hub->memory.score = hub->memory.hint;
+        keep_best(hub, hub->centre.version, job->in);
+    }
     save->version = hub->centre.version;
     save->slots = slots;
     save->over = hub->run.phase == PHASE_CLOSING;

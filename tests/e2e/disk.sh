@@ -98,7 +98,7 @@ if [ "$mounted" ]; then
         --tensorboard "$disk/board" --evaluate 100ms
     node c1
     until_ 20 "curves are written" has_lines 4
-    dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true
+    fill
     until_ 30 "it says that it cannot write" told curves file_failed
     rm "$disk/filler"
     lines=$(wc -l <"$disk/course")
@@ -130,8 +130,7 @@ if [ "$mounted" ]; then
     run last "$disk/run" --report "$disk/report.html"
     node n2
     saves_again last
-    dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true
-    fails_again last
+    until_ 20 "last says that it cannot save" is_full last 0
     send TERM last
     port=$first
 fi
