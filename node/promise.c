@@ -418,12 +418,14 @@ void promises_reconcile(struct node *node, uint64_t merged)
 
 static uint64_t room(const struct node *node)
 {
+    const struct node_config *config = &node->config;
     uint64_t models =
-        PROMISED_MODELS * sizeof(float) * node->config.schema->elements;
+        PROMISED_MODELS * sizeof(float) * config->schema->elements;
+    uint64_t least = PROMISED_BYTES / (config->scale ? config->scale : 1);
 
-    if (node->config.promised)
-        return node->config.promised;
-    return models > PROMISED_BYTES ? models : PROMISED_BYTES;
+    if (config->promised)
+        return config->promised;
+    return models > least ? models : least;
 }
 
 /* Whether a centre that may be gone on from has the one and not the next. */

@@ -50,7 +50,7 @@ struct node;
 
 enum {
     PROMISED_MODELS = 6,       /* room, or */
-    PROMISED_BYTES = 16 << 20, /* if that is more */
+    PROMISED_BYTES = 16 << 20, /* if that is more; on the wire */
     PROMISED_COUNT = 1024      /* of sums, however short */
 };
 

@@ -12,107 +12,107 @@ enum { TAGS_TOLD = JOB_TAGS - 1 };
  * other, each kind of them always the same ones. */
 struct values {
     unsigned char bytes[sizeof(struct msg) + 1024];
-    size_t size;
 };
 
-static void put(struct values *values, const void *bytes, size_t size)
+/* Each of them puts a value at `at` and returns what is behind it. */
+static unsigned char *put_number(unsigned char *at, uint64_t number)
 {
-    assert(size <= sizeof values->bytes - values->size);
-    memcpy(values->bytes + values->size, bytes, size);
-    values->size += size;
-}
-
-static void put_number(struct values *values, uint64_t number)
-{
-    put(values, &number, sizeof number);
+    memcpy(at, &number, sizeof number);
+    return at + sizeof number;
 }
 
 /* With its end, so that no two lists of texts look alike. */
-static void put_text(struct values *values, const char *text, size_t most)
+static unsigned char *put_text(unsigned char *at, const char *text, size_t most)
 {
     size_t length = strnlen(text, most - 1);
 
-    put(values, text, length);
-    put(values, "", 1);
+    memcpy(at, text, length);
+    at[length] = '\0';
+    return at + length + 1;
 }
 
-static const size_t field_bytes[] = {
-    [FIELD_U32] = sizeof(uint32_t),
-    [FIELD_U64] = sizeof(uint64_t),
-    [FIELD_I64] = sizeof(int64_t),
-    [FIELD_F64] = sizeof(double),
-};
+static unsigned char *put_field(unsigned char *at, enum field_type type,
+                                const char *value)
+{
+    switch (type) {
+    case FIELD_U32:
+        memcpy(at, value, sizeof(uint32_t));
+        return at + sizeof(uint32_t);
+    case FIELD_TEXT:
+        return put_text(at, value, MSG_TEXT_BYTES);
+    default: /* the others are as long as each other */
+        memcpy(at, value, sizeof(uint64_t));
+        return at + sizeof(uint64_t);
+    }
+}
 
-static void put_message(struct values *values, const struct msg *msg,
-                        const struct blob *payload)
+static unsigned char *put_message(unsigned char *at, const struct msg *msg,
+                                  const struct blob *payload)
 {
     const struct msg_info *info = msg_info(msg->kind);
 
-    put_number(values, (uint64_t)msg->kind);
-    for (unsigned i = 0; i < info->field_count; i++) {
-        const struct msg_field *field = &info->fields[i];
-        const char *value = (const char *)msg + field->offset;
-
-        if (field->type == FIELD_TEXT)
-            put_text(values, value, MSG_TEXT_BYTES);
-        else
-            put(values, value, field_bytes[field->type]);
-    }
-    put_number(values, payload ? payload->wire_bytes : 0);
-    put_number(values, payload ? payload->checksum : 0);
-    put_number(values, payload != NULL);
+    at = put_number(at, (uint64_t)msg->kind);
+    for (unsigned i = 0; i < info->field_count; i++)
+        at = put_field(at, info->fields[i].type,
+                       (const char *)msg + info->fields[i].offset);
+    at = put_number(at, payload ? payload->wire_bytes : 0);
+    at = put_number(at, payload ? payload->checksum : 0);
+    return put_number(at, payload != NULL);
 }
 
-static void put_job(struct values *values, const struct job *job)
+static unsigned char *put_job(unsigned char *at, const struct job *job)
 {
-    put_text(values, job->work->name, SUBJECT_BYTES);
-    put_number(values, job->id);
-    put_number(values, (uint64_t)job->status);
-    put(values, job->tag, TAGS_TOLD * sizeof *job->tag);
+    at = put_text(at, job->work->name, SUBJECT_BYTES);
+    at = put_number(at, job->id);
+    at = put_number(at, (uint64_t)job->status);
+    for (unsigned i = 0; i < TAGS_TOLD; i++)
+        at = put_number(at, job->tag[i]);
+    return at;
 }
 
-static void add(struct history *history, const struct values *values)
+static void add(struct history *history, const struct values *values,
+                const unsigned char *end)
 {
-    history->hash =
-        XXH3_64bits_withSeed(values->bytes, values->size, history->hash);
+    size_t size = (size_t)(end - values->bytes);
+
+    assert(size <= sizeof values->bytes);
+    history->hash = XXH3_64bits_withSeed(values->bytes, size, history->hash);
 }
 
 static void add_event(struct history *history, const char *machine,
                       const struct event *event)
 {
     struct values values;
+    unsigned char *at = put_text(values.bytes, machine, SUBJECT_BYTES);
 
-    values.size = 0;
-    put_text(&values, machine, SUBJECT_BYTES);
-    put_number(&values, (uint64_t)event->now);
-    put_number(&values, (uint64_t)event->kind);
-    put_number(&values, event->peer);
-    put_number(&values, (uint64_t)event->channel);
-    put_number(&values, event->key);
+    at = put_number(at, (uint64_t)event->now);
+    at = put_number(at, (uint64_t)event->kind);
+    at = put_number(at, event->peer);
+    at = put_number(at, (uint64_t)event->channel);
+    at = put_number(at, event->key);
     if (event->msg)
-        put_message(&values, event->msg, event->payload);
+        at = put_message(at, event->msg, event->payload);
     if (event->job)
-        put_job(&values, event->job);
-    add(history, &values);
+        at = put_job(at, event->job);
+    add(history, &values, at);
 }
 
 static void add_effect(struct history *history, const struct effect *effect)
 {
     struct values values;
+    unsigned char *at = put_number(values.bytes, (uint64_t)effect->kind);
 
-    values.size = 0;
-    put_number(&values, (uint64_t)effect->kind);
-    put_number(&values, effect->peer);
+    at = put_number(at, effect->peer);
     if (effect->kind == EFFECT_SEND) {
-        put_message(&values, &effect->msg, effect->payload);
+        at = put_message(at, &effect->msg, effect->payload);
     } else if (effect->kind == EFFECT_JOB) {
-        put_job(&values, effect->job);
+        at = put_job(at, effect->job);
     } else if (effect->kind == EFFECT_NOTE) {
-        put_number(&values, (uint64_t)effect->note.kind);
-        put_text(&values, effect->note.subject, SUBJECT_BYTES);
-        put_text(&values, effect->note.text, NOTE_BYTES);
+        at = put_number(at, (uint64_t)effect->note.kind);
+        at = put_text(at, effect->note.subject, SUBJECT_BYTES);
+        at = put_text(at, effect->note.text, NOTE_BYTES);
     }
-    add(history, &values);
+    add(history, &values, at);
 }
 
 void history_init(struct history *history)

@@ -10,7 +10,8 @@ static const char *check_node(const void *self)
     return node_check(self);
 }
 
-static struct node_fixture *node_fixture_make(bool reviews, uint64_t promised)
+static struct node_fixture *node_fixture_make(bool reviews, uint64_t promised,
+                                              uint32_t scale)
 {
     struct node_fixture *f = calloc(1, sizeof *f);
     struct pool *pool = pool_new();
@@ -20,6 +21,7 @@ static struct node_fixture *node_fixture_make(bool reviews, uint64_t promised)
                                  .incarnation = 3,
                                  .name = "n1",
                                  .reviews = reviews,
+                                 .scale = scale,
                                  .promised = promised};
 
     if (!f || !pool)
@@ -39,22 +41,31 @@ static struct node_fixture *node_fixture_make(bool reviews, uint64_t promised)
                                       .chunk_elements = FIXTURE_CHUNK,
                                       .window = 128};
     f->weight = 1;
+    f->scale = scale;
     return f;
 }
 
 struct node_fixture *node_fixture_new(void)
 {
-    return node_fixture_make(false, 0);
+    return node_fixture_make(false, 0, 1);
 }
 
 struct node_fixture *node_fixture_reviewing(void)
 {
-    return node_fixture_make(true, 0);
+    return node_fixture_make(true, 0, 1);
 }
 
 struct node_fixture *node_fixture_promising(uint64_t bytes)
 {
-    struct node_fixture *f = node_fixture_make(false, bytes);
+    struct node_fixture *f = node_fixture_make(false, bytes, 1);
+
+    node_fixture_ready(f, 1);
+    return f;
+}
+
+struct node_fixture *node_fixture_surrogate(uint32_t scale)
+{
+    struct node_fixture *f = node_fixture_make(false, 0, scale);
 
     node_fixture_ready(f, 1);
     return f;
@@ -84,7 +95,7 @@ void node_fixture_grants(struct node_fixture *f, uint64_t exchange,
     struct msg msg = {.kind = MSG_GRANT};
 
     msg.grant.exchange = exchange;
-    msg.grant.credit = (uint64_t)chunks * FIXTURE_CHUNK * sizeof(float);
+    msg.grant.credit = sizeof(float) * chunks * FIXTURE_CHUNK * f->scale;
     hand_say(&f->hand, PEER_CONTROL, &msg, NULL);
 }
 

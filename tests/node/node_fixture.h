@@ -26,6 +26,7 @@ struct node_fixture {
     struct msg_welcome welcome; /* what the hub says */
     uint64_t version;           /* of the results */
     double weight;              /* of the results, at first 1 */
+    uint32_t scale;             /* of the model, see struct extent */
     bool ungranted;
 };
 
@@ -34,6 +35,8 @@ struct node_fixture *node_fixture_new(void);
 struct node_fixture *node_fixture_reviewing(void);
 /* One that is ready at 1 and has so much room for what is promised. */
 struct node_fixture *node_fixture_promising(uint64_t bytes);
+/* One that is ready at 1 and simulates a model that is so much larger. */
+struct node_fixture *node_fixture_surrogate(uint32_t scale);
 /* A fixture that is ready at 1, and the same with exchange 1 offered at 3. */
 struct node_fixture *node_fixture_member(void);
 struct node_fixture *node_fixture_offering(void);

@@ -1,4 +1,5 @@
 /* How much of what a hub has merged a node remembers. */
+#include "node/promise.h"
 #include "tests/check.h"
 #include "tests/node/keeper.h"
 
@@ -38,14 +39,30 @@ static void what_is_beyond_the_room_is_added_up(void)
     check_back(f, 0, "9 merged exchanges are offered again, 0 are lost", 9);
 }
 
-static void of_what_is_kept_a_model_is_remembered(void)
+/* The node keeps a version with the first 5 of 9, and that is lost. */
+static void check_kept(struct node_fixture *f, const char *words,
+                       double offered)
 {
-    struct node_fixture *f = node_fixture_promising(UINT64_C(6) * MODEL);
-
     are_merged(f, 1, 5);
     keeper_says(f, f->version, 5, NULL);
     are_merged(f, 6, 9);
-    check_back(f, 0, "5 merged exchanges are offered again, 4 are lost", 5);
+    check_back(f, 0, words, offered);
+}
+
+static void of_what_is_kept_a_model_is_remembered(void)
+{
+    check_kept(node_fixture_promising(UINT64_C(6) * MODEL),
+               "5 merged exchanges are offered again, 4 are lost", 5);
+}
+
+/* What is room for many exchanges of a few elements is not for those of the
+ * model that they stand for. */
+static void of_a_larger_model_as_much_of_a_surrogate_is_remembered(void)
+{
+    check_kept(node_fixture_surrogate(1),
+               "9 merged exchanges are offered again, 0 are lost", 9);
+    check_kept(node_fixture_surrogate(PROMISED_BYTES / (6 * MODEL)),
+               "5 merged exchanges are offered again, 4 are lost", 5);
 }
 
 /* It does not have this version: another node may. */
@@ -78,6 +95,7 @@ void add_node_promise_room_tests(CU_pSuite suite)
 {
     TEST(what_is_beyond_the_room_is_added_up);
     TEST(of_what_is_kept_a_model_is_remembered);
+    TEST(of_a_larger_model_as_much_of_a_surrogate_is_remembered);
     TEST(what_a_version_has_is_not_added_to_what_comes_later);
     TEST(what_cannot_be_told_apart_is_lost_and_that_is_said);
 }
