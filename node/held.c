@@ -188,7 +188,7 @@ struct arrival *held_decoded(struct node *node, struct job *job)
     held->busy = false;
     if (job->status != STATUS_OK ||
         (held->first->known && held->first->values != job->out[0]->checksum)) {
-        node_drop(node, "a result was damaged on its way");
+        node_drop_failed(node, job, "a result was damaged on its way");
         return NULL;
     }
     return finish(node, held, job->out[0], job->out[0]->checksum);

@@ -208,7 +208,7 @@ void result_corrected(struct node *node, struct job *job)
         flight->result != RESULT_COMING || job->tag[3] != node->welcome.session)
         return;
     if (job->status != STATUS_OK) {
-        node_drop(node, "a result was damaged on its way");
+        node_drop_failed(node, job, "a result was damaged on its way");
         return;
     }
     flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);

@@ -97,7 +97,8 @@ void review_gathered(struct node *node, struct job *job)
     if (job->tag[0] != node->review.number)
         return;
     if (job->status != STATUS_OK) {
-        node_drop(node, "parameters to evaluate were damaged on their way");
+        node_drop_failed(node, job,
+                         "parameters to evaluate were damaged on their way");
         return;
     }
     msg.local_review.number = node->review.number;

@@ -105,3 +105,10 @@ void node_drop(struct node *node, const char *why)
     node->control_up = node->bulk_up = false;
     node_lose(node, why);
 }
+
+void node_drop_failed(struct node *node, const struct job *job, const char *why)
+{
+    node_drop(node, job->status == STATUS_NO_MEMORY
+                        ? "this PC has no memory for what the hub sends"
+                        : why);
+}

@@ -225,6 +225,10 @@ void node_starts(struct node *node);
 void node_lose(struct node *node, const char *why);
 /* And its connections are cut. */
 void node_drop(struct node *node, const char *why);
+/* Since a job on what came did not end well: it was damaged, which is `why`, or
+ * there was no memory for it. */
+void node_drop_failed(struct node *node, const struct job *job,
+                      const char *why);
 void node_end(struct node *node, bool refused, enum farewell farewell,
               const char *text);
 

@@ -87,6 +87,8 @@ void hand_work(struct hand *hand)
         memmove(hand->jobs, hand->jobs + 1,
                 --hand->job_count * sizeof(struct job *));
         job_run(done.job);
+        if (hand->starves_jobs)
+            done.job->status = STATUS_NO_MEMORY;
         step_once(hand, &done);
     }
 }

@@ -24,6 +24,7 @@ struct hand {
     struct pool *pool;
     nanos now;
     bool holds_jobs;
+    bool starves_jobs;                      /* they end with NO_MEMORY */
     const char *(*check)(const void *self); /* or NULL */
     struct effects effects;
     struct hand_sent sent[HAND_SENT];

@@ -184,6 +184,19 @@ static void t20_a_damaged_change_drops_the_hub(void)
     node_fixture_destroy(&f);
 }
 
+/* Nor is it said to be damaged. */
+static void t20_a_change_for_which_there_is_no_memory_drops_the_hub(void)
+{
+    struct node_fixture *f = node_fixture_down();
+
+    f->hand.starves_jobs = true;
+    send(f, 1, 1, 1, 10, 0);
+    CHECK(hand_dropped(&f->hand, PEER_CONTROL));
+    CHECK_CONTAINS("no memory", hand_note(&f->hand, NOTE_DETACHED)->text);
+    CHECK(!node_ended(f->node));
+    node_fixture_destroy(&f);
+}
+
 static void t20_a_change_of_a_wrong_size_drops_the_hub(void)
 {
     struct node_fixture *f = node_fixture_down();
@@ -285,6 +298,7 @@ void add_node_held_tests(CU_pSuite suite)
     TEST(t20_a_new_connection_holds_nothing);
     TEST(t20_what_a_lost_connection_brought_is_not_decoded_any_more);
     TEST(t20_a_damaged_change_drops_the_hub);
+    TEST(t20_a_change_for_which_there_is_no_memory_drops_the_hub);
     TEST(t20_a_change_of_a_wrong_size_drops_the_hub);
     TEST(t20_a_change_to_infinity_drops_the_hub);
     TEST(t20_room_for_more_is_there_once_results_are_decoded);
