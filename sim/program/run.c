@@ -45,8 +45,8 @@ static double real_seconds(const struct run *run)
     return (double)(net_now() - run->began) / (double)SECOND;
 }
 
-/* How far it is, and when it may be over: where nobody has said how long it
- * lasts, nobody knows. */
+/* How far it is, and when its time is up: where nobody has said how long it
+ * lasts, nobody knows. After that each node still has what it has offered. */
 static void say(struct run *run, nanos now)
 {
     double real = real_seconds(run), past = (double)now / (double)SECOND;
@@ -58,9 +58,11 @@ static void say(struct run *run, nanos now)
     (void)fprintf(stderr, "%.0f s simulated in %.0f s", past, real);
     if (run->view.score < NO_SCORE)
         (void)fprintf(stderr, ", loss %.4g", run->view.score);
-    if (past > 0 && scenario_options(run->scenario)->time < LONGEST_RUN)
-        (void)fprintf(stderr, ", at most %.0f s to go",
-                      real / past * (all - past > 0 ? all - past : 0));
+    if (past >= all)
+        (void)fprintf(stderr, ", its time is up, last offers are awaited");
+    else if (past > 0 && scenario_options(run->scenario)->time < LONGEST_RUN)
+        (void)fprintf(stderr, ", at most %.0f s to go until its time is up",
+                      real / past * (all - past));
     (void)fprintf(stderr, "\n");
 }
 
