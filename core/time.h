@@ -11,4 +11,10 @@ typedef int64_t nanos; /* nanoseconds since an epoch of the driver's choice */
 #define SECOND ((nanos)1000000000)
 #define NEVER INT64_MAX
 
+/* For time and pause >= 0; NEVER: beyond what a time can be. */
+static inline nanos time_after(nanos time, nanos pause)
+{
+    return time < NEVER - pause ? time + pause : NEVER;
+}
+
 #endif

@@ -293,9 +293,7 @@ struct hub_moved member_moved(const struct member *member)
  */
 static nanos time_sum(nanos a, nanos b)
 {
-    a = a > 0 ? a : 0;
-    b = b > 0 ? b : 0;
-    return a < NEVER - b ? a + b : NEVER;
+    return time_after(a > 0 ? a : 0, b > 0 ? b : 0);
 }
 
 void counts_add(struct msg_ping *to, const struct msg_ping *from)

@@ -330,7 +330,7 @@ static bool waits(struct training *training, uint64_t exchange, nanos now,
         training_wait_ends(training, now);
         training->waiting = exchange;
         training->wait_began = now;
-        training->wait_until = longest < NEVER - now ? now + longest : NEVER;
+        training->wait_until = time_after(now, longest);
         tell(training, TRAINING_BLOCKED, exchange);
         training_report(training, now);
     }

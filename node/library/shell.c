@@ -349,6 +349,6 @@ nanos shell_limit(double seconds, nanos most)
     nanos now = net_now();
 
     if (!(seconds >= 0) || seconds >= (double)most / (double)SECOND)
-        return most < NEVER - now ? now + most : NEVER;
+        return time_after(now, most);
     return now + (nanos)(seconds * (double)SECOND);
 }

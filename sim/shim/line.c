@@ -196,11 +196,6 @@ static nanos earlier(nanos a, nanos b)
     return a < b ? a : b;
 }
 
-static nanos after(nanos time, nanos pause)
-{
-    return time < NEVER - pause ? time + pause : NEVER;
-}
-
 /* When there is room again; never sooner than one more piece is through. */
 static nanos room_at(const struct shim_line *line,
                      const struct shim_state *state)
@@ -225,8 +220,8 @@ nanos shim_line_next(struct shim_line *line)
 
         next = earlier(state->until, room_at(line, state));
         if (!line->travel_count)
-            next = earlier(
-                next, after(sent_at(line, state, line->left), state->delay));
+            next = earlier(next, time_after(sent_at(line, state, line->left),
+                                            state->delay));
     }
     if (line->travel_count)
         next = earlier(next, line->pieces[line->first].arrives);

@@ -69,5 +69,5 @@ nanos series_next_change(const struct trace_series *series, nanos now)
         next = series->points[count].time;
     else if (!next || !count || (count == 1 && !series->points[0].time))
         return NEVER;
-    return next < NEVER - begin ? begin + next : NEVER;
+    return time_after(begin, next);
 }
