@@ -102,6 +102,9 @@ void offers_forget(struct hub *hub, struct member *member, enum verdict verdict,
                    bool gone);
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
+/* Whether its samples are to be counted: fragments of one iteration stand for
+ * the same. *last: iteration of the one before. */
+bool update_counts(const struct msg_offer *offer, uint64_t *last);
 /* Asks for its data, once. */
 void update_grant(struct hub *hub, struct update *update);
 /* It is in a round now, and each of its chunks has a life of its own. */

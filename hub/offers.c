@@ -236,7 +236,8 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
         return;
     }
     member_reaches(hub, member, offer->iteration);
-    if (offer->exchange > member->last_exchange)
+    if (offer->exchange > member->last_exchange &&
+        update_counts(offer, &member->sampled))
         member->here.samples += offer->samples;
     member_recount(hub, member);
     if ((!centre_is_founded(hub) && !tournament_goes_on(hub)) ||

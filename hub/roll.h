@@ -117,6 +117,8 @@ struct member {
     uint64_t last_exchange; /* newest that was offered */
     uint64_t forgotten;     /* newest that it dropped, to take the centre */
     uint64_t offered;       /* iteration of the newest that was taken */
+    uint64_t sampled;       /* of the last whose samples were counted; and */
+    uint64_t learnt;        /* of which some were merged */
     uint64_t returned;      /* iterations of those that were not merged since */
     uint64_t merged;        /* hub/saved.c: MERGED */
     uint64_t base_version, run; /* run: that it is in; 0: none yet */

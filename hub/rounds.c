@@ -393,9 +393,16 @@ static void count_samples(struct hub *hub, const struct round *round)
         if (one->merged > one->foreign)
             list[count++] = one->candidate;
     policy_samples(list, count, samples);
-    for (unsigned i = 0; i < count; i++)
-        if (samples[i] < left)
-            hub->rounds.samples += (uint64_t)samples[i];
+    count = 0;
+    EACH_OFFER(round, one) {
+        if (one->merged <= one->foreign)
+            continue;
+        if (update_counts(&one->offer,
+                          &hub->roll.members[one->member]->learnt) &&
+            samples[count] < left)
+            hub->rounds.samples += (uint64_t)samples[count];
+        count++;
+    }
     free(list);
     free(samples);
 }

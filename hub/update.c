@@ -314,6 +314,14 @@ static void count_end(struct hub *hub, struct member *member,
                       : update_fate(update, update->part.first)]++;
 }
 
+bool update_counts(const struct msg_offer *offer, uint64_t *last)
+{
+    bool counts = offer->fragment == FRAGMENT_ALL || offer->iteration != *last;
+
+    *last = offer->iteration;
+    return counts;
+}
+
 void update_retire(struct hub *hub, struct update *update)
 {
     struct member *member = hub->roll.members[update->member];

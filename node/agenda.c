@@ -120,7 +120,7 @@ size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
     if (*replaced) {
         forget(agenda, 1, UINT64_MAX);
         forget_gradients(agenda);
-        agenda->samples = 0;
+        agenda->samples = agenda->told = 0;
     }
     return moved;
 }
@@ -137,16 +137,28 @@ static struct fragment part_of(const struct agenda *agenda)
                        agenda->pacer.schedule.fragments);
 }
 
-void agenda_describe(struct agenda *agenda, struct msg_local_offer *offer)
+void agenda_describe(struct agenda *agenda, bool last,
+                     struct msg_local_offer *offer)
 {
     const struct pacer *pacer = &agenda->pacer;
 
+    if (last || agenda->told_at != pacer->iteration) {
+        agenda->told = agenda->samples;
+        agenda->told_at = pacer->iteration;
+        agenda->samples = 0;
+    }
     offer->iteration = pacer->iteration;
     offer->kind = pacer->schedule.exchange;
     offer->fragment = pacer->fragment;
     offer->fragments = pacer->schedule.fragments;
-    offer->samples = agenda->samples;
-    agenda->samples = 0;
+    offer->samples = agenda->told;
+}
+
+void agenda_take_back(struct agenda *agenda, uint64_t samples)
+{
+    agenda->samples += samples;
+    agenda->told = 0;
+    agenda->told_at = 0;
 }
 
 size_t agenda_elements(const struct agenda *agenda)

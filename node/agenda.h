@@ -19,6 +19,8 @@ struct agenda {
     struct pacer pacer;
     struct inbox inbox;
     uint64_t samples; /* since the last offer */
+    uint64_t told;    /* of that one, */
+    uint64_t told_at; /* which was made at this iteration */
     double *sum;      /* of gradients since then; NULL: none yet */
     uint64_t summed;  /* how many */
 };
@@ -51,9 +53,14 @@ size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
 void agenda_skip(struct agenda *agenda, uint64_t exchange);
 
 /* Of the exchange that agenda_offer has begun last: fills in iteration, kind,
- * fragment and samples, which begin anew; how many elements of the vector it
- * holds; copies these, of the parameters in spans or of the mean gradient. */
-void agenda_describe(struct agenda *agenda, struct msg_local_offer *offer);
+ * fragment and samples, which begin anew with the iteration: fragments of one
+ * stand for the same. How many elements of the vector it holds; copies these,
+ * of the parameters in spans or of the mean gradient. */
+void agenda_describe(struct agenda *agenda, bool last,
+                     struct msg_local_offer *offer);
+/* The exchanges of the last iteration that has any, of so many samples, were
+ * not offered after all. */
+void agenda_take_back(struct agenda *agenda, uint64_t samples);
 size_t agenda_elements(const struct agenda *agenda);
 void agenda_copy(struct agenda *agenda, const struct span *spans, float *to);
 

@@ -43,15 +43,14 @@ void deferred_leave_out(struct training *training)
 {
     struct agenda *agenda = &training->agenda;
 
+    const struct msg *offers;
+
     if (!training_awaits(training))
         return;
-    for (unsigned i = training->deferred->count; i-- > 0;) {
-        const struct msg_local_offer *offer =
-            &training->deferred->offers[i].local_offer;
-
-        pacer_undo_offer(&agenda->pacer, offer->exchange);
-        agenda->samples += offer->samples;
-    }
+    offers = training->deferred->offers;
+    for (unsigned i = training->deferred->count; i-- > 0;)
+        pacer_undo_offer(&agenda->pacer, offers[i].local_offer.exchange);
+    agenda_take_back(agenda, offers[0].local_offer.samples);
     let_go(training);
 }
 

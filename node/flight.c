@@ -101,6 +101,18 @@ static bool is_kept(const struct flight *flight, uint32_t chunk,
            (chosen || !flight->chunks[chunk].result);
 }
 
+/* What it stands for is offered again: once, of the fragments of an iteration.
+ */
+static void give_back(struct node *node, const struct flight *flight)
+{
+    const struct msg_local_offer *offer = &flight->offer;
+
+    if (flight->part.stride > 1 && offer->iteration == node->back_at)
+        return;
+    node->back_at = offer->iteration;
+    node->samples_back += offer->samples;
+}
+
 /* All of an offer has its verdict: whether the link is too slow, again and
  * again. The hub has cut it, or the node has, with --miss cut. */
 static void say_late(struct node *node, const struct flight *flight)
@@ -177,7 +189,7 @@ void flight_set_verdict(struct node *node, struct flight *flight,
         flight_released(node, flight);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
-            node->samples_back += flight->offer.samples;
+            give_back(node, flight);
     }
 }
 

@@ -170,6 +170,7 @@ struct node {
     uint64_t merged_iteration; /* newest of which something was merged */
     uint64_t samples_back;     /* of what is offered again and of which nothing
                                   was merged: the next offer stands for them */
+    uint64_t back_at; /* iteration of the offer that was added to it last */
     struct flight *initial_upload;   /* exchange 0 to the hub */
     struct flight *initial_download; /* exchange 0 from the hub */
     struct flight *before;           /* what had come of it before a break */

@@ -105,7 +105,7 @@ static struct blob *copy_all(const struct training *training)
 static void describe(struct training *training, uint64_t exchange, bool last,
                      struct msg_local_offer *offer)
 {
-    agenda_describe(&training->agenda, offer);
+    agenda_describe(&training->agenda, last, offer);
     offer->exchange = exchange;
     offer->score = score_of(training);
     offer->last = last;

@@ -139,7 +139,7 @@ static void an_offer_says_what_it_holds_and_holds_it(void)
 
     fixture_start(&fixture, 2);
     (void)offer(&fixture);
-    agenda_describe(&fixture.agenda, &snapshot);
+    agenda_describe(&fixture.agenda, false, &snapshot);
     CHECK_EQUAL(5, snapshot.exchange);
     CHECK_EQUAL(1, snapshot.iteration);
     CHECK_EQUAL(EXCHANGE_PARAMETERS, snapshot.kind);
@@ -150,7 +150,7 @@ static void an_offer_says_what_it_holds_and_holds_it(void)
     CHECK_NEAR(1, (double)out[1], 0);
     CHECK_NEAR(4, (double)out[2], 0);
     CHECK(pacer_offer(&fixture.agenda.pacer, true, &exchange));
-    agenda_describe(&fixture.agenda, &snapshot);
+    agenda_describe(&fixture.agenda, true, &snapshot);
     CHECK_EQUAL(FRAGMENT_ALL, snapshot.fragment);
     CHECK_EQUAL(ELEMENTS, agenda_elements(&fixture.agenda));
     fixture_end(&fixture);
@@ -186,7 +186,7 @@ static void what_was_done_with_other_parameters_does_not_count(void)
         CHECK(agenda_offer(&fixture.agenda, false, &exchange));
         agenda_copy(&fixture.agenda, &(struct span){fixture.x, ELEMENTS},
                     values);
-        agenda_describe(&fixture.agenda, &snapshot);
+        agenda_describe(&fixture.agenda, false, &snapshot);
         CHECK_EQUAL(32, snapshot.samples);
         CHECK_NEAR(gradients ? 3 : 9, (double)values[1], 0);
         fixture_end(&fixture);

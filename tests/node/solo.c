@@ -97,7 +97,7 @@ static void offer(struct solo *solo, uint64_t exchange)
     struct blob *values =
         hand_floats(solo->f->hand.pool, agenda_elements(&solo->agenda), 0);
 
-    agenda_describe(&solo->agenda, &snapshot);
+    agenda_describe(&solo->agenda, false, &snapshot);
     agenda_copy(&solo->agenda, &span, blob_floats(values));
     values->checksum = 0;
     solo->taken[exchange % SOLO_EXCHANGES] = snapshot.iteration;

@@ -1,4 +1,8 @@
 /* A model offered in fragments, each with its own turn within k. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 
@@ -106,10 +110,54 @@ static void a_node_that_skips_a_fragment_holds_nobody_up(void)
     lab_destroy(&lab);
 }
 
+/* That stand in the centre. */
+static double samples_learnt(const struct lab *lab)
+{
+    static const char key[] = "\nsamples ";
+    const char *at = strstr(world_saved(lab->world)->state, key);
+
+    return CHECK(at != NULL) ? strtod(at + sizeof key - 1, NULL) : NAN;
+}
+
+static double trained(const struct lab *lab)
+{
+    return (double)(trainer_iteration(world_trainer(lab->world, 0)) +
+                    3 * trainer_iteration(world_trainer(lab->world, 1)));
+}
+
+/* One of two trains on a quarter of the samples, however many fragments an
+ * iteration has: it moves each of them by a quarter of what it learns. */
+static void fragments_of_one_iteration_weigh_the_same(void)
+{
+    static const struct drift rest = {0};
+    static const struct model resting = {trainer_drift, &rest, 1, 0,
+                                         NULL,          NULL};
+
+    for (uint64_t every = 1; every < 6; every++) {
+        struct lab *lab = lab_new(ELEMENTS);
+
+        lab->config.hub.every = every;
+        lab->config.hub.fragments = CHUNKS;
+        lab->config.hub.iterations = 200;
+        lab_open(lab, every);
+        lab_add(lab, "n1", &drifting);
+        lab->samples = 3;
+        lab_add(lab, "n2", &resting);
+        CHECK(lab_run_to_end(lab));
+        for (unsigned j = 0; j < ELEMENTS; j++)
+            CHECK_NEAR(0.25 * 200 / 4,
+                       (double)world_saved(lab->world)->theta[j], 1.5);
+        CHECK_NEAR(trained(lab), (double)lab_look(lab)->moved.samples, 4);
+        CHECK_NEAR(trained(lab), samples_learnt(lab), 4);
+        lab_destroy(&lab);
+    }
+}
+
 void add_sim_fragments_tests(CU_pSuite suite)
 {
     TEST(each_fragment_travels_alone_and_once_in_k);
     TEST(ap_06_fragments_lose_nothing);
     TEST(several_nodes_merge_fragment_by_fragment);
     TEST(a_node_that_skips_a_fragment_holds_nobody_up);
+    TEST(fragments_of_one_iteration_weigh_the_same);
 }
