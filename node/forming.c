@@ -284,21 +284,29 @@ static void order_chunks(struct node *node, struct flight *flight)
     free(ranks);
 }
 
+static bool is_unfit(const struct flight *flight)
+{
+    return flight->broken || flight->starved || flight->obsolete;
+}
+
 static void offer(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_OFFER};
     const struct msg_local_offer *offer = &flight->offer;
 
-    if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
+    if (is_unfit(flight) || node->hub != HUB_MEMBER ||
         node->start != START_GO || (node->leave && !offer->last) ||
         (is_lossy(flight) && flight->codec != node->welcome.codec)) {
         flight_set_other_verdicts(node, flight,
-                                  offer->kind == EXCHANGE_GRADIENT
+                                  offer->kind == EXCHANGE_GRADIENT &&
+                                          !flight->starved
                                       ? VERDICT_SUPERSEDED
                                       : VERDICT_LOST);
         flight_forget(node, flight);
         if (flight->broken && !flight->obsolete)
             node->dirty |= DIRTY_SPOILED;
+        if (flight->starved)
+            node_starves(node);
         return;
     }
     flight->stage = FLIGHT_OFFERED;
@@ -378,13 +386,35 @@ static void feed_back(struct node *node, struct flight *flight, uint32_t chunk,
     }
 }
 
+/* What could not be formed is given by none: the next offer holds it. Of what
+ * was encoded, the reference has not moved. */
+static void put_back(struct node *node, const struct flight *flight,
+                     uint32_t chunk, const struct job *job)
+{
+    bool gradient = flight->offer.kind == EXCHANGE_GRADIENT;
+    struct sum *to =
+        gradient ? &node->residual[chunk] : &node->reference[chunk];
+
+    if (flight->obsolete || flight == node->initial_upload ||
+        (!gradient &&
+         (is_lossy(flight) || flight->offer.kind != EXCHANGE_DELTA)))
+        return;
+    for (unsigned i = 0; i < job->inputs; i++)
+        sum_add(to, job->in[i].blob,
+                gradient ? job->in[i].weight : -job->in[i].weight,
+                job->in[i].codec);
+}
+
 static void chunk_formed(struct node *node, struct flight *flight,
                          uint32_t chunk, struct job *job)
 {
     flight->forming++;
     flight->chunks[chunk].job = 0;
     if (job->status != STATUS_OK) {
-        flight->broken = true;
+        flight->starved |= job->status == STATUS_NO_MEMORY;
+        flight->broken |= job->status != STATUS_NO_MEMORY;
+        if (job->status == STATUS_NO_MEMORY)
+            put_back(node, flight, chunk, job);
         return;
     }
     if (!flight->chunks[chunk].judged)
@@ -409,6 +439,10 @@ void flight_formed(struct node *node, struct job *job)
     node->dirty |= DIRTY_OFFERS | DIRTY_CHUNKS;
     if (!job->tag[0] && flight->broken)
         node->dirty |= DIRTY_SPOILED;
+    else if (!job->tag[0] && flight->starved) {
+        node_starves(node);
+        node_drop(node, "there is no memory for the parameters that it wants");
+    }
 }
 
 void offers_settle(struct node *node)

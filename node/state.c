@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#define STARVED_WAIT (10 * SECOND) /* until that is said again */
+
 void node_job(struct node *node, struct job *job)
 {
     job->id = ++node->next_job;
@@ -106,9 +108,21 @@ void node_drop(struct node *node, const char *why)
     node_lose(node, why);
 }
 
+void node_starves(struct node *node)
+{
+    if (node->now < node->starved)
+        return;
+    node->starved = node->now + STARVED_WAIT;
+    effects_note(node->out, NOTE_NO_MEMORY, node->name,
+                 "there is not enough memory for what the hub and this node "
+                 "exchange: what it learns meanwhile is offered later");
+}
+
 void node_drop_failed(struct node *node, const struct job *job, const char *why)
 {
-    node_drop(node, job->status == STATUS_NO_MEMORY
-                        ? "this PC has no memory for what the hub sends"
-                        : why);
+    if (job->status == STATUS_NO_MEMORY) {
+        why = "there is no memory for what the hub sends";
+        node_starves(node);
+    }
+    node_drop(node, why);
 }

@@ -99,6 +99,7 @@ struct flight {
     enum result_stage result;
     bool rebase;   /* all that the trainer is to apply is REBASE */
     bool broken;   /* not finite: it must not be sent */
+    bool starved;  /* there was no memory for some of it: nor must it */
     bool obsolete; /* the parameters it was taken from were replaced */
     bool adrift; /* the last one, lost with its connection: it is made again */
     bool merged, kept; /* some of it: is in the centre; is offered again */
@@ -198,6 +199,7 @@ struct node {
     struct msg_local_offer parting; /* what it says of that */
     uint64_t newest;                /* exchange that the node has begun */
     nanos away;         /* since then it is no member, if it was one */
+    nanos starved;      /* may be said again from then on */
     nanos return_until; /* the way back to the hub is waited for */
 };
 
@@ -230,6 +232,8 @@ void node_drop(struct node *node, const char *why);
  * there was no memory for it. */
 void node_drop_failed(struct node *node, const struct job *job,
                       const char *why);
+/* Says that memory is missing, now and then. */
+void node_starves(struct node *node);
 void node_end(struct node *node, bool refused, enum farewell farewell,
               const char *text);
 

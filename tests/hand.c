@@ -87,8 +87,10 @@ void hand_work(struct hand *hand)
         memmove(hand->jobs, hand->jobs + 1,
                 --hand->job_count * sizeof(struct job *));
         job_run(done.job);
-        if (hand->starves_jobs)
+        if (hand->starves && ++hand->starved >= hand->starves) {
             done.job->status = STATUS_NO_MEMORY;
+            hand->starved = 0;
+        }
         step_once(hand, &done);
     }
 }

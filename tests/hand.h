@@ -24,7 +24,7 @@ struct hand {
     struct pool *pool;
     nanos now;
     bool holds_jobs;
-    bool starves_jobs;                      /* they end with NO_MEMORY */
+    unsigned starves; /* so manieth jobs end with NO_MEMORY; 0: none does */
     const char *(*check)(const void *self); /* or NULL */
     struct effects effects;
     struct hand_sent sent[HAND_SENT];
@@ -32,6 +32,7 @@ struct hand {
     struct note notes[HAND_NOTES];
     peer_id drops[HAND_DROPS];
     unsigned sent_count, job_count, note_count, drop_count;
+    unsigned starved; /* jobs since the last that did */
 };
 
 void hand_init(struct hand *hand, struct machine machine, struct pool *pool,

@@ -40,6 +40,7 @@ struct star_link {
     struct msg_local_bye ended; /* text empty: not ended */
     bool stopping;              /* the hub asks for the last offer */
     bool over;                  /* nothing more will come */
+    bool lost;                  /* the last offer is in no centre */
     struct net_trouble trouble; /* what keeps the link from its hub */
     struct star_task task;      /* in hand; parts 0: none */
     bool task_wanted;           /* the machine knows that the hand is empty */

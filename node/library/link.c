@@ -31,9 +31,14 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
 
 static void on_note(void *self, nanos now, const struct note *note)
 {
-    const struct star_link *link = self;
+    struct star_link *link = self;
 
     (void)now;
+    if (note->kind == NOTE_LAST_LOST) {
+        (void)pthread_mutex_lock(&link->shell.lock);
+        link->lost = true;
+        (void)pthread_mutex_unlock(&link->shell.lock);
+    }
     entry_note(&link->shell.entry, note);
 }
 
@@ -385,7 +390,7 @@ static bool say_goodbye(struct star_link *link, nanos until, nanos farewell,
         if (patient)
             wait_while_giving(link);
     }
-    taken = link->over && attached;
+    taken = link->over && attached && !link->lost;
     if (!link->over) {
         training_farewell(&link->training);
         wait_until_over(link, net_now() + farewell);

@@ -189,7 +189,7 @@ static void t20_a_change_for_which_there_is_no_memory_drops_the_hub(void)
 {
     struct node_fixture *f = node_fixture_down();
 
-    f->hand.starves_jobs = true;
+    f->hand.starves = 1;
     send(f, 1, 1, 1, 10, 0);
     CHECK(hand_dropped(&f->hand, PEER_CONTROL));
     CHECK_CONTAINS("no memory", hand_note(&f->hand, NOTE_DETACHED)->text);
