@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/owner.h"
+#include "store/seal.h"
 
 #define LOCK_FILE "lock"
 #define LIVES_FILE "lives"
@@ -133,19 +134,29 @@ static enum status write_life(const char *path, uint64_t life, struct why *why)
                                                                : status;
 }
 
+/* 0: not known. */
+static uint64_t life_counted(const char *path)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    uint64_t life = 0;
+
+    if (file_read_saved(path, LIVES_BYTES, &bytes, &size, NULL) == STATUS_OK)
+        life = strtoull(bytes, NULL, 10) & UINT32_MAX;
+    free(bytes);
+    return life;
+}
+
 /* A hub whose disk is full, or read-only, must serve all the same. It cannot
  * count this life, so it takes one that the next will hardly hit. */
 static void begin_life(struct centre_store *store)
 {
-    char path[FILE_PATH_BYTES], *bytes = NULL;
-    uint64_t counted = 0, last = last_life(store->directory);
-    size_t size = 0;
+    uint64_t counted, last = last_life(store->directory);
+    char path[FILE_PATH_BYTES];
     struct why why;
 
     path_join(path, store->directory, LIVES_FILE);
-    if (file_read_saved(path, LIVES_BYTES, &bytes, &size, NULL) == STATUS_OK)
-        counted = strtoull(bytes, NULL, 10) & UINT32_MAX;
-    free(bytes);
+    counted = life_counted(path);
     last = counted > last ? counted : last;
     store->life = later(last, UINT8_MAX + 1);
     if (write_life(path, store->life, &why) == STATUS_OK)
@@ -155,6 +166,17 @@ static void begin_life(struct centre_store *store)
             "%.200s; the hub starts all the same, but can "
             "save nothing: make room",
             why.text);
+}
+
+void centre_make_good(const struct centre_store *store)
+{
+    char path[FILE_PATH_BYTES];
+
+    path_join(path, store->directory, LIVES_FILE);
+    if (life_counted(path) != store->life)
+        (void)!write_life(path, store->life, NULL);
+    if (store->seals)
+        (void)!seal_keep(store->directory, store->seal, NULL);
 }
 
 enum status centre_open(struct centre_store *store, const char *directory,
@@ -183,6 +205,7 @@ void centre_close(struct centre_store *store)
 {
     if (store->directory[0] && store->lock >= 0)
         (void)close(store->lock);
+    explicit_bzero(store->seal, sizeof store->seal);
     *store = (struct centre_store){.lock = -1};
 }
 

@@ -11,6 +11,7 @@
  *     current               a link to the newest generation
  *     best.safetensors      a link to the best centre of that one
  *     lives                 how often a hub has been started on it
+ *     seal                  of a hub without keys, see store/seal.h
  *     lock                  held by the hub that uses it
  *
  * Metadata of the models: format (pt, as PyTorch's readers expect), run,
@@ -20,6 +21,7 @@
 
 #include <stdint.h>
 
+#include "codec/manifest.h"
 #include "core/schema.h"
 #include "core/status.h"
 #include "seam/saved.h"
@@ -44,6 +46,8 @@ struct centre_store {
     uint64_t life;      /* from 1: more than any hub before has had, whatever
                            became of it; at most UINT32_MAX */
     struct why trouble; /* what went wrong, and need not end the hub; or "" */
+    bool seals;         /* by this (store/seal.h), which the owner sets */
+    unsigned char seal[MANIFEST_KEY_BYTES];
     unsigned best; /* centres that are kept for being the best, at least 1 */
     const struct schema *schema;
 };
@@ -53,6 +57,9 @@ struct centre_store {
  * uses it, IO. */
 enum status centre_open(struct centre_store *store, const char *directory,
                         struct why *why) MUST_CHECK;
+/* Writes what was to be written when the hub began, if that is not there: a
+ * full disk may have had no room for it. */
+void centre_make_good(const struct centre_store *store);
 /* Lets the directory go; all jobs must have ended. A store of zeros is fine. */
 void centre_close(struct centre_store *store);
 

@@ -238,6 +238,7 @@ static enum status save(struct job *job, struct why *why)
     enum status status;
 
     assert(snapshot.store->schema && snapshot.store->best > 0);
+    centre_make_good(snapshot.store);
     status = gather_parts(job, &snapshot, why);
     if (status == STATUS_OK)
         status = write_snapshot(&snapshot, why);

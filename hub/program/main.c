@@ -320,6 +320,18 @@ static enum status open_display(struct server *server,
     return status;
 }
 
+static void open_seal(struct server *server, struct hub_seal *seal)
+{
+    struct why why = {""};
+    enum status status =
+        hub_keys_seal(&server->keys, server->options.directory, seal, &why);
+
+    if (status != STATUS_OK || why.text[0])
+        complain(why.text);
+    server->store.seals = seal->keyless;
+    memcpy(server->store.seal, seal->key, sizeof seal->key);
+}
+
 static enum status open_all(struct server *server, struct why *why)
 {
     const struct ctl_owner owner = {server, reload, describe, query};
@@ -347,9 +359,7 @@ static enum status open_all(struct server *server, struct why *why)
     server->store.best = (unsigned)server->options.best;
     config.life = server->store.life;
     config.schema = scorer_schema(&server->scorer);
-    if (hub_keys_seal(&server->keys, server->options.directory, &config.seal,
-                      why) != STATUS_OK)
-        complain(why->text);
+    open_seal(server, &config.seal);
     settle_rest(server, &config);
     server->hub = hub_new(&config, server->pool);
     explicit_bzero(&config.seal, sizeof config.seal);

@@ -30,12 +30,27 @@ static void each_life_is_more_than_all_before(void)
     CHECK(next_life(&saver) > life);
     CHECK(file_fill(folder_file(&saver.folder, "lives"), "41000\n", 6));
     CHECK(next_life(&saver) > 41000);
-    CHECK_EQUAL(0, remove(folder_file(&saver.folder, "lives")));
     CHECK_OK(saver_save(&saver, 3, 100, 0)); /* whose epoch is of life 2 */
+    CHECK_EQUAL(0, remove(folder_file(&saver.folder, "lives")));
     life = next_life(&saver);
     CHECK(life > 2 && life < 41000);
     CHECK(file_fill(folder_file(&saver.folder, "lives"), "\x80x", 2));
     CHECK(next_life(&saver) > 2);
+    saver_close(&saver);
+}
+
+/* A disk that was full when the hub began. */
+static void a_life_that_could_not_be_counted_is_once_something_is_saved(void)
+{
+    struct saver saver;
+    uint64_t life;
+
+    if (!saver_open(&saver))
+        return;
+    life = saver.store.life = 5000;
+    CHECK_EQUAL(0, remove(folder_file(&saver.folder, "lives")));
+    CHECK_OK(saver_save(&saver, 3, 100, 0));
+    CHECK(next_life(&saver) > life);
     saver_close(&saver);
 }
 
@@ -142,6 +157,7 @@ static void nobody_else_may_open_the_lock(void)
 void add_store_lives_tests(CU_pSuite suite)
 {
     TEST(each_life_is_more_than_all_before);
+    TEST(a_life_that_could_not_be_counted_is_once_something_is_saved);
     TEST(two_that_count_on_from_one_life_do_not_come_to_the_same);
     TEST(after_the_last_life_comes_the_last_one_again);
     TEST(a_life_is_counted_where_there_is_no_room_for_another_file);

@@ -32,11 +32,32 @@ static void one_that_is_damaged_is_made_anew(void)
 {
     unsigned char one[MANIFEST_KEY_BYTES], again[MANIFEST_KEY_BYTES];
     struct folder folder;
+    struct why why = {""};
 
     if (!CHECK(folder_new(&folder)))
         return;
     CHECK(file_fill(folder_file(&folder, "seal"), "short", 5));
-    CHECK_OK(seal_open(folder.path, one, NULL));
+    CHECK_OK(seal_open(folder.path, one, &why));
+    CHECK_CONTAINS("is damaged and made anew", why.text);
+    CHECK_OK(seal_open(folder.path, again, NULL));
+    CHECK(memcmp(one, again, sizeof one) == 0);
+    folder_remove(&folder);
+}
+
+/* A disk that was full when the hub began. */
+static void it_is_written_later_unless_it_is_there(void)
+{
+    unsigned char one[MANIFEST_KEY_BYTES] = {1, 2, 3}, again[sizeof one];
+    struct folder folder;
+    struct stat found, later;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(seal_keep(folder.path, one, NULL));
+    CHECK_EQUAL(0, stat(folder_file(&folder, "seal"), &found));
+    CHECK_OK(seal_keep(folder.path, one, NULL));
+    CHECK_EQUAL(0, stat(folder_file(&folder, "seal"), &later));
+    CHECK_EQUAL(found.st_ino, later.st_ino);
     CHECK_OK(seal_open(folder.path, again, NULL));
     CHECK(memcmp(one, again, sizeof one) == 0);
     folder_remove(&folder);
@@ -57,5 +78,6 @@ void add_store_seal_tests(CU_pSuite suite)
 {
     TEST(a_directory_keeps_its_own_and_nobody_else_may_read_it);
     TEST(one_that_is_damaged_is_made_anew);
+    TEST(it_is_written_later_unless_it_is_there);
     TEST(where_it_cannot_be_kept_it_is_good_for_one_life);
 }
