@@ -61,7 +61,7 @@ static void say(struct run *run, nanos now)
     if (past >= all)
         (void)fprintf(stderr, ", its time is up, last offers are awaited");
     else if (past > 0 && scenario_options(run->scenario)->time < LONGEST_RUN)
-        (void)fprintf(stderr, ", at most %.0f s to go until its time is up",
+        (void)fprintf(stderr, ", about %.0f s to go until its time is up",
                       real / past * (all - past));
     (void)fprintf(stderr, "\n");
 }
