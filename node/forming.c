@@ -437,11 +437,13 @@ void flight_formed(struct node *node, struct job *job)
     if (flight->forming < flight->parts)
         return;
     node->dirty |= DIRTY_OFFERS | DIRTY_CHUNKS;
-    if (!job->tag[0] && flight->broken)
+    if (job->tag[0])
+        return;
+    if (flight->broken) {
         node->dirty |= DIRTY_SPOILED;
-    else if (!job->tag[0] && flight->starved) {
+    } else if (flight->starved) {
         node_starves(node);
-        node_drop(node, "there is no memory for the parameters that it wants");
+        node_drop(node, "there is no memory for what the hub wants");
     }
 }
 

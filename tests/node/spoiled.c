@@ -97,6 +97,31 @@ static void what_there_is_no_memory_for_is_offered_later(void)
     node_fixture_destroy(&f);
 }
 
+/* And it says no goodbye, nor that its parameters are bad. */
+static void first_parameters_without_memory_are_asked_for_again(void)
+{
+    struct node_fixture *f = node_fixture_new();
+
+    node_fixture_begins(f, 7);
+    node_fixture_connects(f);
+    f->hand.starves = 1;
+    node_fixture_welcomes(f, START_FOUND);
+    node_fixture_grants(f, 0, 8);
+    CHECK_EQUAL(0, node_fixture_chunks(f, 0));
+    CHECK(hand_note(&f->hand, NOTE_NO_MEMORY) != NULL);
+    CHECK(hand_note(&f->hand, NOTE_DECLINED) == NULL);
+    CHECK(!node_fixture_sent(f, MSG_BYE));
+    CHECK(hand_dropped(&f->hand, PEER_CONTROL));
+    CHECK(!node_ended(f->node));
+    f->hand.starves = 0;
+    node_fixture_connects(f);
+    node_fixture_welcomes(f, START_FOUND);
+    node_fixture_grants(f, 0, 8);
+    CHECK_EQUAL(FIXTURE_CHUNKS, node_fixture_chunks(f, 0));
+    CHECK_NEAR(7, node_fixture_chunk(f, 0, 2), 0);
+    node_fixture_destroy(&f);
+}
+
 /* What the trainer has to give: its parameters, or a gradient. */
 static void drift(struct rig *rig, bool gradient, float *given)
 {
@@ -170,5 +195,6 @@ void add_node_spoiled_tests(CU_pSuite suite)
     TEST(who_goes_bad_again_and_again_asks_and_says_so_now_and_then);
     TEST(who_went_bad_in_a_run_founds_none_and_goes_on);
     TEST(what_there_is_no_memory_for_is_offered_later);
+    TEST(first_parameters_without_memory_are_asked_for_again);
     TEST(lack_of_memory_for_offers_loses_nothing);
 }
