@@ -8,11 +8,9 @@
 /* The last tag is none of a transcript: machines may keep anything there. */
 enum { TAGS_TOLD = JOB_TAGS - 1 };
 
-/* What is hashed at once: the values of an event or an effect, one after the
- * other, each kind of them always the same ones. */
-struct values {
-    unsigned char bytes[sizeof(struct msg) + 1024];
-};
+/* Room for what is hashed at once: the values of an event or an effect, one
+ * after the other, each kind of them always the same ones. */
+enum { VALUES_BYTES = sizeof(struct msg) + 1024 };
 
 /* Each of them puts a value at `at` and returns what is behind it. */
 static unsigned char *put_number(unsigned char *at, uint64_t number)
@@ -70,20 +68,20 @@ static unsigned char *put_job(unsigned char *at, const struct job *job)
     return at;
 }
 
-static void add(struct history *history, const struct values *values,
+static void add(struct history *history, const unsigned char *values,
                 const unsigned char *end)
 {
-    size_t size = (size_t)(end - values->bytes);
+    size_t size = (size_t)(end - values);
 
-    assert(size <= sizeof values->bytes);
-    history->hash = XXH3_64bits_withSeed(values->bytes, size, history->hash);
+    assert(size <= VALUES_BYTES);
+    history->hash = XXH3_64bits_withSeed(values, size, history->hash);
 }
 
 static void add_event(struct history *history, const char *machine,
                       const struct event *event)
 {
-    struct values values;
-    unsigned char *at = put_text(values.bytes, machine, SUBJECT_BYTES);
+    unsigned char values[VALUES_BYTES];
+    unsigned char *at = put_text(values, machine, SUBJECT_BYTES);
 
     at = put_number(at, (uint64_t)event->now);
     at = put_number(at, (uint64_t)event->kind);
@@ -94,13 +92,13 @@ static void add_event(struct history *history, const char *machine,
         at = put_message(at, event->msg, event->payload);
     if (event->job)
         at = put_job(at, event->job);
-    add(history, &values, at);
+    add(history, values, at);
 }
 
 static void add_effect(struct history *history, const struct effect *effect)
 {
-    struct values values;
-    unsigned char *at = put_number(values.bytes, (uint64_t)effect->kind);
+    unsigned char values[VALUES_BYTES];
+    unsigned char *at = put_number(values, (uint64_t)effect->kind);
 
     at = put_number(at, effect->peer);
     if (effect->kind == EFFECT_SEND) {
@@ -112,7 +110,7 @@ static void add_effect(struct history *history, const struct effect *effect)
         at = put_text(at, effect->note.subject, SUBJECT_BYTES);
         at = put_text(at, effect->note.text, NOTE_BYTES);
     }
-    add(history, &values, at);
+    add(history, values, at);
 }
 
 void history_init(struct history *history)
