@@ -354,8 +354,7 @@ static enum status open_all(struct server *server, struct why *why)
         status = hub_keys_open(&server->keys, &server->options, why);
     if (status != STATUS_OK)
         return status;
-    if (server->options.data[0] && !server->options.model[0] &&
-        !server->options.trainer[0])
+    if (server->options.data[0] && !server->scorer.trainer)
         complain("--data is not read: without --model this hub scores nothing");
     if (server->store.trouble.text[0])
         complain(server->store.trouble.text);
