@@ -431,6 +431,18 @@ static void find_key(struct auto_plan *plan, const char *name)
     set(plan, "STARSWITCH_IDENTITY", path);
 }
 
+/* Each command is a node by itself. What torchrun says counts the hub as one
+ * of the ranks, and makes a script take itself for one process of several that
+ * train one model. */
+static void hide_ranks(void)
+{
+    static const char *const names[] = {"RANK", "LOCAL_RANK", "WORLD_SIZE",
+                                        "LOCAL_WORLD_SIZE"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        (void)unsetenv(names[i]);
+}
+
 static void set_environment(struct auto_plan *plan)
 {
     char bytes[TEXT_BYTES], name[24];
@@ -438,6 +450,7 @@ static void set_environment(struct auto_plan *plan)
 
     if (!plan->place.variable) /* who set STARSWITCH_HUB says the rest */
         return;
+    hide_ranks();
     find_host(plan);
     text_init(&text, bytes, sizeof bytes);
     endpoint_print(&plan->hub, &text);

@@ -83,6 +83,16 @@ ranks() {
     done
 }
 
+# A node is no rank of torchrun's: starswitch.attach leaves all but local rank 0
+# of a PC's ranks out.
+start ranked env RANK=2 LOCAL_RANK=2 WORLD_SIZE=3 LOCAL_WORLD_SIZE=3 \
+    MASTER_ADDR=127.0.0.1 "$bin/starswitch-node" auto --directory ranked.run \
+    -- env
+ends ranked 0
+said ranked "STARSWITCH_NODE=1" || failed "the command has no number"
+! grep -E '^(LOCAL_)?(RANK|WORLD_SIZE)=' ranked.out ||
+    failed "the command takes itself for a rank"
+
 # On one host, until the scripts have ended.
 on_one="PMI_SIZE=4 MPI_LOCALNRANKS=4"
 # shellcheck disable=SC2086
