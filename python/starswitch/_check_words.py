@@ -331,6 +331,8 @@ class Judge:
         if any(one["shard"] for one in loaders):
             return
         what = "its own shard: DataLoader(..., sampler=starswitch.Sampler(...))"
+        if self.best.get("distributed"):
+            what = "a DistributedSampler, with another seed= on each PC"
         if seeded:
             line = text["seed"][0]
             self.note(

@@ -116,7 +116,8 @@ class Sampler:
     """Numbers of samples, for a DataLoader's `sampler`; torch is not needed.
 
     data: a dataset, or anything that has a length, or the length.
-    link: of `starswitch.attach`; None: this node is alone.
+    link: of `starswitch.attach`; None: this node is alone. ValueError: several
+        processes train one model, as with DDP; a DistributedSampler is for these.
     batch_size, accumulate: samples of a batch, and batches of a step. Without
         batch_size a step is what `link.report(samples=...)` says, and without
         that all that was drawn so far: right for loaders that draw no sample
@@ -155,6 +156,12 @@ class Sampler:
             raise ValueError("there are no samples")
         if link is not None and not hasattr(link, "_watchers"):
             raise TypeError(f"link must be what attach returned, not {link!r}")
+        if link is not None and (link._find_ranks or link._crew):
+            raise ValueError(
+                "link is of several processes that train one model, and a Sampler "
+                "knows one: give each its part by a DistributedSampler, with another "
+                "seed on each PC"
+            )
         batch_size = None if batch_size is None else _whole("batch_size", batch_size)
         accumulate, seed = _whole("accumulate", accumulate), _whole("seed", seed)
         if (batch_size is not None and batch_size < 1) or accumulate < 1:

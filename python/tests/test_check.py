@@ -466,6 +466,7 @@ def test_a_process_group_is_run_as_one_rank(check: Checker) -> None:
         import torch.distributed as dist
 
         dist.init_process_group("gloo")
+        torch.manual_seed(1)
         model = torch.nn.Linear(2, 2)
         ddp = torch.nn.parallel.DistributedDataParallel(model)
         optimizer = torch.optim.SGD(ddp.parameters(), lr=0.1)
@@ -478,7 +479,8 @@ def test_a_process_group_is_run_as_one_rank(check: Checker) -> None:
     assert done.code == 0
     assert done.says("the only one of its ranks")
     assert done.said["models"][0]["wrapper"] == "DistributedDataParallel"
-    assert done.lines[8] == "link = starswitch.attach(ddp, optimizer)"
+    assert done.lines[9] == "link = starswitch.attach(ddp, optimizer)"
+    assert done.says("a DistributedSampler, with another seed")
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

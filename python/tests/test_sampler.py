@@ -28,6 +28,7 @@ class Ledger:
         self._handle: Any = object()
         self._lib = self
         self._watchers: list[Any] = []
+        self._find_ranks = self._crew = None
         self._samples = 0
         self._advice = c.star_advice.STAR_GO
         self.attached = True
@@ -121,6 +122,24 @@ def test_alone_a_pass_is_all_samples_in_the_order_of_its_epoch() -> None:
     assert list(other) == second
     assert list(Sampler(5, shuffle=False)) == [0, 1, 2, 3, 4]
     assert list(Sampler([7, 8, 9], shuffle=False)) == [0, 1, 2]
+
+
+def test_ranks_of_one_model_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but rank 0 would go through the same samples, in passes of another
+    length."""
+    model = torch.nn.Linear(4, 2)
+    for rank in range(2):
+        monkeypatch.setenv("LOCAL_RANK", str(rank))
+        monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+        link = starswitch.attach(model)
+        with pytest.raises(ValueError, match="DistributedSampler"):
+            Sampler(10, link)
+        link.detach()
+    monkeypatch.setenv("LOCAL_RANK", "0")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with starswitch.attach(model) as link:
+        assert sorted(Sampler(10, link)) == list(range(10))
 
 
 def test_nodes_without_tasks_have_shares_of_their_own() -> None:
