@@ -158,15 +158,17 @@ class Ranks(Protocol):
 
     def share(self, verdict: int) -> int:
         """Called by all at the end of a step. The owner's verdict, GO, CHANGED
-        (then the others have taken over its parameters), OVER, or ENDED, with
-        the run; and RESET with it, where all forget their optimizer's state."""
+        (then the others have taken over its parameters), OVER, ENDED, with the
+        run, or REFUSED; and RESET with it, where all forget their optimizer's
+        state."""
 
     def spread(self, values: Any | None) -> Any | None:
         """Called by all. The owner's flat vector, or None: it has none."""
 
 
-GO, CHANGED, OVER, ENDED = range(4)
-RESET = 4  # a bit beside them
+GO, CHANGED, OVER, ENDED, REFUSED = range(5)
+RESET = 8  # a bit beside them
+ADVICE = {ENDED: c.star_advice.STAR_STOP, REFUSED: c.star_advice.STAR_REFUSED}
 
 
 class Options(NamedTuple):
@@ -823,17 +825,15 @@ class Link:
         changed, self._changed = self._changed, False
         verdict = CHANGED if changed else GO
         if self._owns and self._handle is None and self._name is None:
-            ended = self._advice == c.star_advice.STAR_STOP
-            verdict = ENDED if ended else OVER
+            verdict = next((k for k, v in ADVICE.items() if v == self._advice), OVER)
         reset, self._reset = self._reset, False
         verdict = ranks.share(verdict | (RESET if reset else 0))
         if verdict & RESET and not self._owns:
             self._parameters.replaced(True)
         verdict &= ~RESET
-        if verdict in (OVER, ENDED):
+        if verdict >= OVER:
             self._ranks = None
-        if verdict == ENDED:
-            self._advice = c.star_advice.STAR_STOP
+        self._advice = ADVICE.get(verdict, self._advice)
 
     def skip(self) -> None:
         """An iteration that changed nothing, as when a gradient scaler has found
@@ -911,12 +911,14 @@ class Link:
     def over(self) -> bool:
         """The run has ended, or will not have this node: what is trained from
         now on is trained alone. Known without a step, too, as where the hub has
-        no samples any more and passes are empty."""
+        no samples any more and passes are empty; but not of several processes that
+        train one model, as all of them must hear of it at the same step."""
         if self._advice != c.star_advice.STAR_GO:
             return True
         if any(watcher._tasks_over for watcher in self._watchers):
             return True
-        if self._handle is None or self._asked_at != self._iteration:
+        shared = self._ranks is not None or self._find_ranks is not None
+        if self._handle is None or shared or self._asked_at != self._iteration:
             self._asked_at = self._iteration
             return False
         closed = c.star_status.STAR_CLOSED

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 import starswitch
 import torch
-from conftest import Hub, Script, free_port, small_model, train
+from conftest import Hub, Script, free_port, small_model, train, until
+from starswitch import _library as c
+from starswitch import _link
 
 RANK = """
 import sys, torch, torch.distributed as dist, starswitch
@@ -107,3 +109,44 @@ def test_all_ranks_forget_their_optimizers_state(
     assert told[0] == told[1]
     assert bool(told[0]) == (optimizer == "reset")
     assert all(one.endswith(":0") for one in told[0])
+
+
+class Told:
+    """Ranks of one process: what the owner says, the next one is told."""
+
+    size = 2
+
+    def __init__(self) -> None:
+        self.verdict = -1
+
+    def share(self, verdict: int) -> int:
+        if self.verdict < 0:
+            self.verdict = verdict
+        return self.verdict
+
+    def spread(self, values: object) -> object:
+        return values
+
+
+def test_all_ranks_hear_at_the_same_step_that_it_is_over(
+    hub: Callable[..., Hub], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who left the loop before the others would leave them in a backward."""
+    hub("--every", 2, "--delay", 1)
+    owner = starswitch.attach(small_model(), name="same")
+    owner.wait_ready(20)
+    owner._find_ranks = Told
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    other = starswitch.attach(small_model())
+    _link._links.clear()  # as if the newer one were of another process
+    monkeypatch.delenv("LOCAL_RANK")
+    newer = starswitch.attach(small_model(), name="same")
+    closed = c.star_status.STAR_CLOSED
+    until(lambda: owner._lib.star_wait(owner._handle, 0.0) == closed)
+    assert not owner.over and not owner.over
+    owner.step()
+    assert owner.over
+    other._find_ranks = lambda: owner._crew
+    other.step()
+    assert other.over
+    newer.detach()
