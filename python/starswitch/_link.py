@@ -967,7 +967,7 @@ class Link:
         """Waits until a hub has taken this node in. ConnectError: not within so
         many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not, which
         is raised as soon as it is known. The link goes on: who mends that may wait
-        again."""
+        again. Where attach does nothing, as by $STARSWITCH_DISABLE, so does this."""
         if timeout is not None and math.isnan(timeout):
             raise ValueError("timeout must be seconds or None, not nan")
         until = math.inf if timeout is None else time.monotonic() + timeout
@@ -979,10 +979,10 @@ class Link:
             else:
                 time.sleep(WAIT_SLICE)
         if self._handle is None:
-            if not self._owns:
+            if not self._owns or why_idle():
                 return
             text = self._last.text
-            if self._advice == c.star_advice.STAR_GO and not why_idle():
+            if self._advice == c.star_advice.STAR_GO:
                 text = f"the link was detached; attach again (it was {text})"
             raise Closed(text)
         while True:

@@ -80,6 +80,7 @@ def test_disabled_by_the_environment(monkeypatch: Any, hub: Any) -> None:
     model = small_model()
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     with starswitch.attach(model, optimizer) as link:
+        link.wait_ready(1)
         train(model, optimizer, 20, link)
         assert link.state().iteration == 0
         link.load_state_dict(link.state_dict())
