@@ -543,6 +543,7 @@ class TorchParameters:
     def _save(self, values: int) -> tuple[torch.Tensor, dict[int, torch.Tensor]]:
         """Writes a flat vector to the tensors. What they were: those that C reads
         in a flat vector, the others by their numbers."""
+        self.before_change()
         tensors = self._tensors()
         addresses, others = self._plain(tensors)
         flat = torch.empty(self._first[-1], dtype=torch.float32, device=HOST)

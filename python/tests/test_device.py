@@ -125,6 +125,22 @@ def test_a_result_waits_for_a_copy_that_is_under_way(slow: Slow) -> None:
     assert torch.equal(now, then + 1)
 
 
+def test_an_offer_is_not_of_the_centre(slow: Slow) -> None:
+    """center() and evaluate= write it to the model while a copy is under way."""
+    model = small_model()
+    parameters = starswitch.torch.TorchParameters(
+        {"": model}, None, "trainable", "average"
+    )
+    then = torch.cat([one.detach().reshape(-1) for one in model.parameters()])
+    complete = parameters.begin_copy()
+    centre = torch.ones_like(then)
+    with parameters.swapped(centre.data_ptr()):
+        while not complete():
+            pass
+    assert not slow.copies[0].torn
+    assert torch.equal(parameters._staging, then)
+
+
 def test_a_loss_is_never_waited_for(
     slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
