@@ -76,16 +76,18 @@ def _changed(
     keeps: list[jax.Array],
     adds: list[jax.Array],
 ) -> tuple[list[jax.Array], list[jax.Array | None]]:
-    """keep x + add, and what a leaf's precision cannot hold of it."""
+    """keep x + add, and what a leaf's precision cannot hold of it; what is not kept
+    may be NaN."""
     values: list[jax.Array] = []
     left: list[jax.Array | None] = []
     for leaf, rest, keep, add in zip(leaves, rests, keeps, adds, strict=True):
         if rest is None:
-            value = leaf * keep.astype(leaf.dtype) + add.astype(leaf.dtype)
-            values.append(value)
+            kept = jnp.where(keep == 0, 0, leaf * keep.astype(leaf.dtype))
+            values.append(kept + add.astype(leaf.dtype))
             left.append(None)
             continue
-        exact = (leaf.astype(jnp.float32) + rest) * keep + add
+        kept = (leaf.astype(jnp.float32) + rest) * keep
+        exact = jnp.where(keep == 0, 0, kept) + add
         # A barrier: what is rounded must not be optimized away.
         value = _barrier(exact.astype(leaf.dtype))
         values.append(value)

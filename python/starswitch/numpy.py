@@ -155,7 +155,9 @@ class NumpyParameters(Losses):
         if array.dtype.name in LOW_PRECISION:
             self._change_low(i, keep, scale, piece, first, part)
         else:
-            if keep != 1:
+            if keep == 0:
+                part[:] = 0  # it may be NaN
+            elif keep != 1:
                 part *= array.dtype.type(keep)
             part += array.dtype.type(scale) * piece
         if not np.shares_memory(flat, array):
@@ -175,9 +177,9 @@ class NumpyParameters(Losses):
         if i not in self._rest:
             self._rest[i] = np.zeros(self.described[i].elements, dtype=np.float32)
         rest = self._rest[i][first : first + len(piece)]
-        value = part.astype(np.float32) + rest
-        value *= np.float32(keep)
-        value += np.float32(scale) * piece
+        value = np.float32(scale) * piece
+        if keep != 0:  # else it may be NaN
+            value += np.float32(keep) * (part.astype(np.float32) + rest)
         part[:] = value
         np.subtract(value, part.astype(np.float32), out=rest)
 

@@ -136,6 +136,18 @@ def test_changes_are_gathered_and_made_once() -> None:
     assert (np.asarray(params["b"]) == 1).all()  # of whoever still holds it
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_what_was_nan_is_what_replaces_it(dtype: str) -> None:
+    moved = starswitch.jax.JaxParameters({"w": jnp.array([jnp.nan, 1.0], dtype)})
+    v = np.full(2, 0.5, np.float32)
+    for keep, scale in ((1.0, 1.0), (0.0, 2.0)):
+        moved.change(keep, scale, v.ctypes.data, 0, 2)
+        moved.apply()
+    until(moved.begin_copy())
+    assert (np.asarray(moved._all[0], np.float32) == 1).all()
+    assert (moved._staging == 1).all()
+
+
 def test_small_changes_of_bfloat16_add_up() -> None:
     moved = starswitch.jax.JaxParameters({"w": jnp.ones(4, jnp.bfloat16)})
     v = np.full(4, 1e-4, np.float32)

@@ -108,6 +108,19 @@ def test_a_change_is_keep_x_plus_scale_v_wherever_it_begins(order: Any) -> None:
     assert given["a"].flags.f_contiguous == (order == "F")
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_was_nan_is_what_replaces_it(dtype: str) -> None:
+    given = {"w": np.ones(4, dtype)}
+    moved = starswitch.numpy.NumpyParameters(given)
+    v = np.full(4, 0.5, np.float32)
+    moved.change(1.0, 1.0, v.ctypes.data, 0, 4)
+    given["w"][1:3] = np.nan
+    moved.change(1.0, 1.0, v.ctypes.data, 0, 4)
+    moved.change(0.0, 2.0, v.ctypes.data, 0, 4)
+    moved.begin_copy()
+    assert (given["w"] == 1).all() and (moved._staging == 1).all()
+
+
 def test_small_changes_of_float16_add_up() -> None:
     given = {"w": np.ones(4, np.float16)}
     moved = starswitch.numpy.NumpyParameters(given)
