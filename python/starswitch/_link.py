@@ -141,7 +141,8 @@ def _extra(parameters: Parameters | None, name: str, without: Any) -> Any:
     what is not exchanged and must be the same on all nodes; pieces(), addresses
     and lengths of the tensors, in order, while C may read them as they lie, else
     None; state_dict() and load_state_dict(), what they hold beyond the tensors;
-    late_skips(), the steps that turned out to be none. Where tensors are of the
+    late_skips(), the steps that turned out to be none; is_spoilt(), whether what the
+    optimizer has gathered would spoil other parameters, too. Where tensors are of the
     kind STAR_LARGEST they have raise_to(values, first, count), too: as change, but
     x = max(x, v)."""
     function = getattr(parameters, name, None)
@@ -697,8 +698,12 @@ class Link:
             self._guard(lambda: parameters.raise_to(address, first, count))
 
     def _replaced(self, _: Any, reset: int) -> None:
-        self._reset |= bool(reset)
-        self._guard(lambda: self._parameters.replaced(bool(reset)))
+        def act() -> None:
+            forgets = bool(reset) or _extra(self._parameters, "is_spoilt", False)
+            self._reset |= forgets
+            self._parameters.replaced(forgets)
+
+        self._guard(act)
 
     def _hurry(self, _: Any) -> int:
         """Asked while C waits, as with --delay 0. Ctrl-C is raised in Python

@@ -482,7 +482,7 @@ class TorchParameters:
 
     def replaced(self, reset: bool) -> None:
         if reset and self._optimizer is not None:
-            self._optimizer.state.clear()
+            _forget_state(self._optimizer)
 
     def read_loss(self, loss: Any, samples: int) -> None:
         if not isinstance(loss, torch.Tensor):
@@ -619,6 +619,16 @@ class TorchParameters:
         self._infinite.add_(found.reshape(()).sign())
         return False
 
+    def is_spoilt(self) -> bool:
+        """Whether the optimizer's state holds NaN or infinity, of which the first
+        step would make any parameters the same."""
+        return self._optimizer is not None and not all(
+            bool(value.isfinite().all())
+            for state in self._optimizer.state.values()
+            for value in state.values()
+            if isinstance(value, torch.Tensor)
+        )
+
     def late_skips(self) -> int:
         return 0 if self._infinite is None else int(self._infinite.item())
 
@@ -649,6 +659,20 @@ def _group_sizes(optimizer: torch.optim.Optimizer | None) -> list[int]:
     return (
         [] if optimizer is None else [len(g["params"]) for g in optimizer.param_groups]
     )
+
+
+def _forget_state(optimizer: torch.optim.Optimizer) -> None:
+    """As it was made. Adagrad of older versions of torch makes its state then, and
+    never again; others a parameter's at its first step."""
+    if not isinstance(optimizer, torch.optim.Adagrad):
+        optimizer.state.clear()
+        return
+    for group in optimizer.param_groups:
+        first = group["initial_accumulator_value"]
+        for one in filter(optimizer.state.get, group["params"]):
+            state = optimizer.state[one]
+            state["step"].zero_()
+            state["sum"].fill_(complex(first, first) if one.is_complex() else first)
 
 
 def _all_plain(tensors: Sequence[Any]) -> bool:

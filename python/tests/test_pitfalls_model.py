@@ -747,12 +747,15 @@ def test_names_and_numbers_that_a_schema_has_no_room_for() -> None:
     assert all(len(one.name) <= 63 for one in long)
 
 
-def test_nan_parameters_are_not_offered_and_heal(hub: Any, caplog: Any) -> None:
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+def test_nan_parameters_are_not_offered_and_heal(
+    hub: Any, caplog: Any, kind: str
+) -> None:
     """A node whose parameters are NaN harms nobody; parameters that replace its
-    own heal it."""
+    own heal it, though Adam's moments are NaN, too."""
     one = hub(*EVERY)
     model = small_model()
-    optimizer = torch.optim.SGD(model.parameters(), 0.01)
+    optimizer = getattr(torch.optim, kind)(model.parameters(), 0.01)
     link = starswitch.attach(model, optimizer)
     exchange(model, optimizer, link, 3, lambda: train(model, optimizer, 1, link))
     with torch.no_grad():
@@ -772,6 +775,25 @@ def test_nan_parameters_are_not_offered_and_heal(hub: Any, caplog: Any) -> None:
     parameters = parameters_of(low)
     moved(parameters, 0, 1, torch.ones(parameters._first[-1]))
     assert all(bool((p == 1).all()) for p in low.parameters())
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "Adagrad", "RMSprop"])
+def test_a_state_that_is_forgotten_is_as_at_first(kind: str) -> None:
+    model = small_model()
+    made = getattr(torch.optim, kind)
+    optimizer = made(model.parameters(), 0.05)
+    train(model, optimizer, 3)
+    parameters = TorchParameters({"": model}, optimizer, "trainable", "average")
+    parameters.replaced(True)
+    if kind == "Adagrad":  # which older versions of torch do not make again
+        for one in model.parameters():
+            state = optimizer.state[one]
+            assert state["step"] == 0 and not state["sum"].any()
+    other = copy.deepcopy(model)
+    train(model, optimizer, 2)
+    train(other, made(other.parameters(), 0.05), 2)
+    for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
 
 
 def test_gan_and_wrapped_models() -> None:
