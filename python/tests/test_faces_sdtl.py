@@ -527,3 +527,25 @@ def test_sd_schedulers_and_scalers_take_it(monkeypatch: pytest.MonkeyPatch) -> N
     assert not torch.equal(before, model[0].weight)
     schedulers.OneCycleLR(optimizer, 0.1, total_steps=10)
     schedulers.ReduceLROnPlateau(optimizer).step(1.0)
+
+
+def test_sd_a_fused_step_hears_what_a_scaler_has_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("STARSWITCH_DISABLE", "1")
+    model, plain = small_model(), small_model()
+    made = torch.optim.SGD(plain.parameters(), lr=0.1)
+    local = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+    optimizer = CommOptimizer(local, "EASGD", 1, 4, 0.4)
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+    for factor in (1.0, torch.inf):
+        optimizer.zero_grad()
+        loss = model(torch.ones(2, 8)).square().mean()
+        scaler.scale(loss * factor).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    plain(torch.ones(2, 8)).square().mean().backward()
+    made.step()
+    for ours, theirs in zip(model.parameters(), plain.parameters(), strict=True):
+        assert torch.allclose(ours, theirs)
+    assert not hasattr(local, "found_inf") and not hasattr(optimizer, "grad_scale")

@@ -66,6 +66,15 @@ def _groups(optimizer: torch.optim.Optimizer) -> dict[str, torch.nn.Module]:
     return modules
 
 
+def _passed_on(name: str) -> Any:
+    """An attribute that is the local optimizer's, also where it is set."""
+    return property(
+        lambda self: getattr(self.optimizer, name),
+        lambda self, value: setattr(self.optimizer, name, value),
+        lambda self: delattr(self.optimizer, name),
+    )
+
+
 class CommOptimizer:
     """A step is the local optimizer's step and then, every `comm_period` steps, an
     exchange with the other workers, which the step waits for.
@@ -150,6 +159,10 @@ class CommOptimizer:
             local,
             options,
         )
+
+    # What a GradScaler tells a fused optimizer's step.
+    grad_scale = _passed_on("grad_scale")
+    found_inf = _passed_on("found_inf")
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
