@@ -132,6 +132,21 @@ def test_ef_02_an_optimizer_of_ones_own_tensors_is_the_same() -> None:
     assert all(torch.equal(one.params[k], other.params[k]) for k in one.params)
 
 
+def test_an_optimizers_state_goes_with_its_tensors() -> None:
+    """Adagrad's, which older versions of torch do not make again."""
+    w = torch.zeros(5, 1, requires_grad=True)
+    made = torch.optim.Adagrad([w])
+    sums = made.state[w]["sum"]
+    run(
+        lambda: {"w": w, "optimizer": made},
+        lambda x, y, params: ((x @ params["w"] - y) ** 2).mean(),
+        samples(),
+        hub=NOBODY,
+    )
+    (state,) = made.state.values()
+    assert state["sum"] is sums and sums.any()
+
+
 def test_ef_03_parameters_are_matched_by_name_and_the_hub_sets_m(
     hub: Any, script: Any
 ) -> None:

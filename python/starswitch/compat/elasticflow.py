@@ -90,6 +90,8 @@ def _optimizer(made: Any, given: Tensors, net: torch.nn.Module) -> Any:
     ours = {id(tensor): params[name] for name, tensor in given.items()}
     for group in made.param_groups:
         group["params"] = [ours.get(id(one), one) for one in group["params"]]
+    for one in [one for one in made.state if id(one) in ours]:
+        made.state[ours[id(one)]] = made.state.pop(one)
     return made
 
 
