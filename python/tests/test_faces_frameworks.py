@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import wait_offers
+from conftest import free_port, wait_offers
 
 torch.set_num_threads(1)
 
@@ -414,3 +414,43 @@ def test_lightning_who_resumes_is_the_same_node(hub: Any, tmp_path: Path) -> Non
     again.fit(module_of(pl), data(10), ckpt_path=str(file), weights_only=False)
     assert other.link._options.name == "same"
     assert again.global_step == 20
+
+
+RANK = """
+    import lightning.pytorch as pl
+    from pathlib import Path
+    from test_faces_frameworks import data, module_of, trainer_of
+    from starswitch.integrations.lightning import StarswitchCallback
+
+    class Waits(StarswitchCallback):
+        def on_fit_start(self, trainer, pl_module):
+            super().on_fit_start(trainer, pl_module)
+            self.link.wait_ready(60)
+
+    trainer = trainer_of(pl, Path("."), Waits(), strategy="ddp", devices=2)
+    module = module_of(pl)
+    del module.other  # DDP wants all parameters used
+    trainer.fit(module, data(8))
+"""
+
+
+def test_lightning_ranks_of_slurm_are_one_node(hub: Any, script: Any) -> None:
+    """SLURM sets no LOCAL_RANK: the module in DDP says it."""
+    pytest.importorskip("lightning")
+    running = hub("--every", 2)
+    slurm = {
+        "SLURM_NTASKS": "2",
+        "SLURM_NTASKS_PER_NODE": "2",
+        "SLURM_JOB_NAME": "test",
+        "SLURM_JOB_ID": "1",
+        "SLURM_NODEID": "0",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_port()),
+    }
+    ranks = [
+        script(RANK, SLURM_PROCID=str(i), SLURM_LOCALID=str(i), **slurm)
+        for i in range(2)
+    ]
+    for rank in ranks:
+        assert rank.wait() == 0, rank.text
+    assert len(running.told("node_joined")) == 1

@@ -19,7 +19,7 @@ import torch
 from .. import attach
 from .._faces import is_over
 from .._link import Link
-from ..torch import unwrap_optimizer
+from ..torch import unwrap, unwrap_optimizer
 
 # The one of the two that the script uses, where both are installed.
 if TYPE_CHECKING:
@@ -101,7 +101,10 @@ class StarswitchCallback(Callback):
         options = dict(self._options)
         if self._saved is not None and options.get("name") is None:
             options["name"] = self._saved["name"] or None
-        self.link = attach(pl_module, optimizers[self._clock], **options)
+        # As the strategy has wrapped it: DDP says who else trains this model.
+        wrapped = trainer.model
+        model = wrapped if unwrap(wrapped) is pl_module else pl_module
+        self.link = attach(model, optimizers[self._clock], **options)
         if self._saved is not None:
             self.link.load_state_dict(self._saved)
 
