@@ -54,6 +54,7 @@ class StarswitchCallback(TrainerCallback):
 
     def __init__(self, **options: Any) -> None:
         self.link: Link | None = None
+        self._trains = False
         self._options = options
         self._samples = 1
 
@@ -67,6 +68,7 @@ class StarswitchCallback(TrainerCallback):
             )
         self._samples = args.train_batch_size * args.gradient_accumulation_steps
         self.link = attach(model, optimizer, **self._options)
+        self._trains = True
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if self.link is not None:
@@ -90,14 +92,15 @@ class StarswitchCallback(TrainerCallback):
             self.link.report(loss=float(loss))
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self._trains = False
         if self.link is not None:
             self.link.detach()
 
 
 def patch(trainer: Trainer, **options: Any) -> StarswitchCallback:
     """Lets a Trainer take part: adds a StarswitchCallback, if it has none, and has
-    its evaluate() see what the hub holds (Link.center), as there is no callback
-    before it. Returns the callback; a second call changes nothing.
+    its evaluate() see what the hub holds (Link.center) while it trains, as there is
+    no callback before it. Returns the callback; a second call changes nothing.
 
         callback = patch(trainer, hub="192.168.1.10")
         trainer.train()
@@ -119,7 +122,7 @@ def patch(trainer: Trainer, **options: Any) -> StarswitchCallback:
     @functools.wraps(evaluate)
     def evaluate_center(*args: Any, **kwargs: Any) -> Any:
         link = callback.link
-        if link is None:
+        if link is None or not callback._trains:
             return evaluate(*args, **kwargs)
         with link.center(all_ranks=True):
             return evaluate(*args, **kwargs)

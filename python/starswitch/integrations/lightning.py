@@ -70,8 +70,8 @@ class StarswitchCallback(Callback):
     What is reported: the samples of each batch, and what training_step returns
     as its loss. Validation during fit sees what the hub holds instead of this
     node's replica (Link.center). When the run ends, so does fit. A checkpoint
-    keeps the node's name, so that who resumes is the same node. `link` is the
-    link, from the beginning of fit on.
+    holds the replica and the node's name, so that who resumes is the same node.
+    `link` is the link, from the beginning of fit on.
     """
 
     def __init__(self, clock: int = 0, **options: Any) -> None:
@@ -136,7 +136,8 @@ class StarswitchCallback(Callback):
             trainer.should_stop = True
 
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
-        if self.link is not None and not trainer.sanity_checking:
+        fits = trainer.state.fn == "fit"
+        if self.link is not None and fits and not trainer.sanity_checking:
             self._inside.enter_context(self.link.center(all_ranks=True))
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
