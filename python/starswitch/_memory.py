@@ -54,6 +54,7 @@ class Place:
     dtype: c.star_dtype | None  # None: bytes that are no numbers
     keep: Any  # owns the memory
     store: Callable[[], None]  # copies what is there back to where it came from
+    load: Callable[[], object]  # copies what is there now once more
 
     @property
     def count(self) -> int:
@@ -89,6 +90,7 @@ def _place_tensor(tensor: Any, numbers: bool) -> Place:
         DTYPES.get(_name(flat.dtype)),
         flat,
         _nothing if same or not nbytes else lambda: _copy_tensor(tensor, flat),
+        _nothing if same or not nbytes else lambda: flat.copy_(tensor.detach()),
     )
 
 
@@ -114,12 +116,16 @@ def _place_array(array: Any, numbers: bool) -> Place:
     def store() -> None:
         array[...] = flat
 
+    def load() -> None:
+        flat[...] = array
+
     return Place(
         flat.ctypes.data if flat.nbytes else 0,
         flat.nbytes,
         DTYPES.get(str(flat.dtype.name)),
         flat,
         _nothing if same or not flat.nbytes else store,
+        _nothing if same or not flat.nbytes else load,
     )
 
 
@@ -138,12 +144,12 @@ def _place_buffer(data: Any, numbers: bool) -> Place:
         raise TypeError(f'a hub does not reduce numbers of format "{view.format}"')
     dtype = DTYPES.get(kind)
     if view.nbytes == 0:
-        return Place(0, 0, dtype, view, _nothing)
+        return Place(0, 0, dtype, view, _nothing, _nothing)
     if view.readonly:
         copy = create_string_buffer(view.tobytes(), view.nbytes)
-        return Place(addressof(copy), view.nbytes, dtype, copy, _read_only)
+        return Place(addressof(copy), view.nbytes, dtype, copy, _read_only, _nothing)
     memory = (c_char * view.nbytes).from_buffer(view)
-    return Place(addressof(memory), view.nbytes, dtype, memory, _nothing)
+    return Place(addressof(memory), view.nbytes, dtype, memory, _nothing, _nothing)
 
 
 def _read_only() -> None:

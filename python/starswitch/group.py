@@ -469,6 +469,7 @@ class Group:
             try:
                 assert prepare is not None
                 prepare()
+                memory.load()
             except BaseException as error:
                 failure.append(error)
 

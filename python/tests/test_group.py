@@ -94,6 +94,31 @@ def test_numbers_of_all_kinds_are_reduced_in_place(hub: Hubs) -> None:
         assert all((array == 6).all() for array in results)
 
 
+def test_what_prepare_fills_is_reduced_also_where_a_copy_travels(hub: Hubs) -> None:
+    hub()
+
+    def work(group: Group) -> list[Any]:
+        given: list[Any] = [
+            np.zeros((2, 3), "float32"),
+            np.zeros((2, 3), "float16"),
+            np.zeros((2, 3), ">i4"),
+            np.zeros((3, 4), "float32")[:, ::2],
+            torch.zeros(2, 3, dtype=torch.bfloat16),
+            torch.zeros(3, 2).t(),
+        ]
+        for each in given:
+
+            def prepare(each: Any = each) -> None:
+                each[:] = group.rank + 1
+
+            assert group.allreduce(each, prepare=prepare)
+        return given
+
+    for given in together(2, work):
+        for each in given:
+            assert (each == 3).all(), each
+
+
 def test_broadcast_allgather_and_objects(hub: Hubs) -> None:
     hub()
 
