@@ -69,8 +69,8 @@ class CollectiveCommunicator:
     def allreduce(
         self, data: Any, op: str = "MEAN"
     ) -> tuple[CollectiveCommunicatorStatus, Any]:
-        """The mean, sum, maximum or minimum of all workers' data, an array or a list
-        of arrays; in place. FAILED: unchanged."""
+        """The mean, sum, maximum or minimum of all workers' data, an array, or for
+        MEAN a list of arrays, too; in place. FAILED: unchanged."""
         if isinstance(data, Sequence) and op == "MEAN":
             return _verdict(self._lib.allreduce_average(list(data))), data
         return _verdict(self._lib.allreduce(data, op)), data
