@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -23,12 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 SIZES = [4, 64 << 10, 1 << 20, 4 << 20, 25 << 20]  # bytes
 TURNS = 3
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+sys.path.insert(0, str(ROOT / "python"))
+from starswitch.launch import free_port  # noqa: E402
 
 
 def rank_main(backend: str, calls: int) -> None:
@@ -82,7 +77,6 @@ def measure(backend: str, ranks: int, calls: int, hub: str) -> list[float]:
 def main() -> None:
     ranks = int(sys.argv[1]) if len(sys.argv) > 1 else 4
     calls = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    sys.path.insert(0, str(ROOT / "python"))
     from starswitch._programs import program_path
 
     with tempfile.TemporaryDirectory() as directory:

@@ -22,9 +22,6 @@ from .torch import TorchParameters, unwrap
 
 Module = torch.nn.Module
 
-LOW_PRECISION = (torch.float16, torch.bfloat16)
-SHARDED = ("DTensor", "FlatParameter")
-
 
 def describe(watch: Watch) -> dict[str, Any]:
     """What is reported of models and optimizers, as JSON can hold it."""

@@ -173,11 +173,6 @@ def last_lines(output: IO[bytes]) -> list[str]:
     return lines[-TAIL:]
 
 
-def asks_somebody() -> bool:
-    """Whether the script's questions would wait for a person."""
-    return sys.stdin is None or sys.stdin.isatty()
-
-
 def run(options: argparse.Namespace, args: list[str], text: Text) -> Run:
     """Runs the script until it has shown enough."""
     env, one_rank = environment(text)
