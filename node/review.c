@@ -21,9 +21,13 @@ void review_drop(struct node *node)
 
 void review_free(struct node *node)
 {
+    struct node_review *review = &node->review;
+
     review_drop(node);
-    free(node->review.chunks);
-    free(node->review.checksums);
+    free(review->chunks);
+    free(review->checksums);
+    review->chunks = NULL;
+    review->checksums = NULL;
 }
 
 static void answer(struct node *node, const struct msg_local_reviewed *examined)

@@ -24,6 +24,7 @@ struct node;
 
 /* Ends the review, if there is one. */
 void review_drop(struct node *node);
+/* And its arrays, which are as long as the model has chunks. */
 void review_free(struct node *node);
 /* The values of a chunk of it are here. */
 void review_arrived(struct node *node, uint64_t number, uint32_t chunk,

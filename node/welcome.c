@@ -70,6 +70,7 @@ static bool cut_anew(struct node *node)
     keep_free(node);
     promises_forget(node);
     held_forget(node);
+    review_free(node);
     join_reference(node);
     free(node->reference);
     free(node->residual);

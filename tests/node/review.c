@@ -6,13 +6,12 @@
 #include "tests/check.h"
 #include "tests/node/node_fixture.h"
 
-/* The hub shows a chunk of parameters that are all `value`. */
-static void hub_shows(struct node_fixture *f, uint64_t review, uint32_t chunk,
-                      double value)
+/* The hub shows a chunk of so many parameters that are all `value`. */
+static void hub_shows_cut(struct node_fixture *f, uint64_t review,
+                          uint32_t chunk, size_t elements, double value)
 {
     struct msg msg = {.kind = MSG_REVIEW};
-    struct blob *payload =
-        hand_floats(f->hand.pool, node_fixture_length(chunk), value);
+    struct blob *payload = hand_floats(f->hand.pool, elements, value);
 
     msg.review.review = review;
     msg.review.chunk = chunk;
@@ -20,6 +19,12 @@ static void hub_shows(struct node_fixture *f, uint64_t review, uint32_t chunk,
     payload->checksum = 0;
     hand_say(&f->hand, PEER_BULK, &msg, payload);
     blob_unref(&payload);
+}
+
+static void hub_shows(struct node_fixture *f, uint64_t review, uint32_t chunk,
+                      double value)
+{
+    hub_shows_cut(f, review, chunk, node_fixture_length(chunk), value);
 }
 
 static void hub_shows_all(struct node_fixture *f, uint64_t review, double value)
@@ -210,6 +215,26 @@ static void damage_ends_the_connection(void)
     node_fixture_destroy(&f);
 }
 
+static void a_run_that_is_cut_otherwise_is_evaluated_as_well(void)
+{
+    struct node_fixture *f = node_fixture_of_reviewer();
+
+    hub_shows_all(f, 7, 1);
+    node_fixture_breaks(f);
+    f->welcome.run++;
+    f->welcome.chunk_elements = 1;
+    node_fixture_rejoins(f);
+    for (uint32_t i = 0; i < FIXTURE_ELEMENTS; i++)
+        hub_shows_cut(f, 1, i, 1, i);
+    CHECK_EQUAL(2, shown(f));
+    CHECK_NEAR(
+        9,
+        hand_float(hand_last(&f->hand, PEER_TRAINER, MSG_LOCAL_REVIEW)->payload,
+                   9),
+        0);
+    node_fixture_destroy(&f);
+}
+
 void add_node_review_tests(CU_pSuite suite)
 {
     TEST(the_trainer_evaluates_what_has_come_as_a_whole);
@@ -221,4 +246,5 @@ void add_node_review_tests(CU_pSuite suite)
     TEST(a_trainer_that_fails_says_so);
     TEST(chunks_that_make_no_sense_are_left_out);
     TEST(damage_ends_the_connection);
+    TEST(a_run_that_is_cut_otherwise_is_evaluated_as_well);
 }
