@@ -431,7 +431,8 @@ void flight_formed(struct node *node, struct job *job)
         job->tag[0] ? flight_find(node, job->tag[0]) : node->initial_upload;
     uint32_t chunk = (uint32_t)job->tag[1];
 
-    if (!flight || flight->chunks[chunk].job != job->id)
+    if (!flight || chunk >= node->chunks || /* it is cut anew since */
+        flight->chunks[chunk].job != job->id)
         return;
     chunk_formed(node, flight, chunk, job);
     if (flight->forming < flight->parts)

@@ -204,7 +204,8 @@ void result_corrected(struct node *node, struct job *job)
 {
     struct flight *flight = flight_of(node, job->tag[0]);
 
-    if (!flight || flight->chunks[job->tag[1]].job != job->id ||
+    if (!flight || job->tag[1] >= node->chunks || /* it is cut anew since */
+        flight->chunks[job->tag[1]].job != job->id ||
         flight->result != RESULT_COMING || job->tag[3] != node->welcome.session)
         return;
     if (job->status != STATUS_OK) {

@@ -101,10 +101,55 @@ static void what_is_kept_is_given_as_it_is_cut(void)
     node_fixture_destroy(&f);
 }
 
+/* What was to found the former run is formed when this one is to be founded. */
+static void jobs_of_the_former_cut_are_left_out(void)
+{
+    struct node_fixture *f = node_fixture_new();
+
+    node_fixture_begins(f, 1);
+    node_fixture_connects(f);
+    f->hand.holds_jobs = true;
+    node_fixture_welcomes(f, START_FOUND);
+    node_fixture_breaks(f);
+    node_fixture_connects(f);
+    f->welcome.run++;
+    f->welcome.chunk_elements = FIXTURE_ELEMENTS;
+    node_fixture_welcomes(f, START_FOUND);
+    hand_work(&f->hand);
+    f->hand.holds_jobs = false;
+    node_fixture_grants(f, 0, FIXTURE_CHUNKS);
+    CHECK_EQUAL(1, node_fixture_chunks(f, 0));
+    node_fixture_destroy(&f);
+}
+
+/* As above, of what was to be taken. */
+static void results_of_the_former_cut_are_left_out(void)
+{
+    struct node_fixture *f = node_fixture_new();
+
+    node_fixture_begins(f, 1);
+    node_fixture_connects(f);
+    node_fixture_welcomes(f, START_TAKE);
+    f->hand.holds_jobs = true;
+    node_fixture_answers(f, 0, VERB_REPLACE, 5);
+    CHECK_EQUAL(FIXTURE_CHUNKS, f->hand.job_count);
+    node_fixture_breaks(f);
+    node_fixture_connects(f);
+    f->welcome.run++;
+    f->welcome.chunk_elements = FIXTURE_ELEMENTS;
+    node_fixture_welcomes(f, START_TAKE);
+    hand_work(&f->hand);
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
+    CHECK(!node_ended(f->node));
+    node_fixture_destroy(&f);
+}
+
 void add_node_chunks_tests(CU_pSuite suite)
 {
     TEST(another_run_that_is_cut_otherwise_is_followed);
     TEST(another_cut_waits_for_what_is_to_be_applied);
     TEST(a_hub_that_cuts_the_run_otherwise_is_left);
     TEST(what_is_kept_is_given_as_it_is_cut);
+    TEST(jobs_of_the_former_cut_are_left_out);
+    TEST(results_of_the_former_cut_are_left_out);
 }
