@@ -55,18 +55,19 @@ static void tell_done(struct node *node)
 
     if (count > NODE_DONE_TASKS)
         first = count - NODE_DONE_TASKS;
-    tasks->done_count = 0;
     for (uint64_t i = first; i < count; i++) {
-        const struct done_task task = tasks->done[i % NODE_DONE_TASKS];
+        struct done_task *task = &tasks->done[i % NODE_DONE_TASKS];
 
-        if (task.exchange > node->welcome.merged &&
-            tasks->count < NODE_MAX_TASKS)
+        if (task->exchange > node->welcome.merged &&
+            tasks->count < NODE_MAX_TASKS) {
             tasks->list[tasks->count++] =
-                (struct held_task){.id = task.id,
+                (struct held_task){.id = task->id,
                                    .finished = true,
                                    .after = newest_exchange(node)};
-        else
-            task_done(node, task.id, task.exchange);
+            task->exchange = 0;
+        } else if (task->exchange) {
+            report(node, task->id, TASK_REPORT_DONE);
+        }
     }
 }
 

@@ -33,7 +33,8 @@ struct held_task {
 /* One that was reported as done. */
 struct done_task {
     uint64_t id;
-    uint64_t exchange; /* all of it is in the centre since that was merged */
+    uint64_t exchange; /* all of it is in the centre since that was merged; 0:
+                          it is held again, and the place is empty */
 };
 
 struct node_tasks {
