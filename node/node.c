@@ -63,6 +63,7 @@ void node_destroy(struct node **reference)
     free(node->tasks.done);
     free(node->reference);
     free(node->residual);
+    free(node->merged);
     blob_unref(&node->initial);
     blob_unref(&node->last);
     blob_unref(&node->schema_text);

@@ -167,6 +167,8 @@ struct node {
     struct blob *initial;      /* until the chunk size is known */
     struct sum *reference;     /* r, per chunk */
     struct sum *residual;      /* e of gradients, per chunk */
+    uint64_t *merged;          /* per chunk: in which exchange it was last, as
+                                  far as tasks want to know */
     struct flight *flights;    /* oldest first */
     uint64_t merged_iteration; /* newest of which something was merged */
     uint64_t samples_back;     /* of what is offered again and of which nothing

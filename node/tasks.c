@@ -24,16 +24,6 @@ static void report(struct node *node, uint64_t id, enum task_report what)
     node_to_hub(node, &msg, NULL);
 }
 
-static uint64_t newest_exchange(const struct node *node)
-{
-    uint64_t newest = 0;
-
-    for (const struct flight *flight = node->flights; flight;
-         flight = flight->next)
-        newest = flight->offer.exchange;
-    return newest;
-}
-
 /* It is reported, or will be in the next session. */
 static void task_done(struct node *node, uint64_t id, uint64_t exchange)
 {
@@ -60,10 +50,8 @@ static void tell_done(struct node *node)
 
         if (task->exchange > node->welcome.merged &&
             tasks->count < NODE_MAX_TASKS) {
-            tasks->list[tasks->count++] =
-                (struct held_task){.id = task->id,
-                                   .finished = true,
-                                   .after = newest_exchange(node)};
+            tasks->list[tasks->count++] = (struct held_task){
+                .id = task->id, .finished = true, .after = node->newest};
             task->exchange = 0;
         } else if (task->exchange) {
             report(node, task->id, TASK_REPORT_DONE);
@@ -92,6 +80,9 @@ static void tell(struct node *node)
         tasks->done_count = 0;
     }
     tasks->run = node->welcome.run;
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (node->merged[i] > node->welcome.merged) /* the hub has lost it */
+            node->merged[i] = 0;
     tell_done(node);
     for (unsigned i = 0; i < tasks->count; i++)
         report(node, tasks->list[i].id, TASK_REPORT_HELD);
@@ -128,10 +119,19 @@ static bool is_merged(const struct node *node, const struct flight *flight)
 {
     if (flight->stage != FLIGHT_JUDGED)
         return false;
-    for (uint32_t i = 0; i < node->chunks; i++)
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride)
         if (flight->chunks[i].verdict != VERDICT_MERGED)
             return false;
     return true;
+}
+
+static void note_merged(struct node *node, const struct flight *flight)
+{
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride)
+        if (node->merged[i] < flight->offer.exchange)
+            node->merged[i] = flight->offer.exchange;
 }
 
 /* Whether the trainer is told to begin anew from the hub's parameters. */
@@ -151,22 +151,30 @@ static void tasks_lose(struct node *node)
     bool gradient = node->welcome.exchange == EXCHANGE_GRADIENT;
 
     for (unsigned i = 0; i < tasks->count; i++) {
-        tasks->list[i].after = newest_exchange(node);
+        tasks->list[i].after = node->newest;
         tasks->list[i].spoiled |= gradient && i < begun;
     }
 }
 
-/* The exchange with which the centre holds all of the task, as every flight
- * that may carry some of it is merged; 0: it does not. */
+/* The exchange with which the centre holds all of the task: each chunk was
+ * merged in one behind `after`, and so was every flight that may carry some of
+ * it; 0: it does not. */
 static uint64_t merged_with(const struct node *node,
                             const struct held_task *task)
 {
-    const struct flight *flight = node->flights;
+    uint64_t newest = 0;
 
-    while (flight && flight->offer.exchange <= task->after &&
-           is_merged(node, flight))
-        flight = flight->next;
-    return flight && is_merged(node, flight) ? flight->offer.exchange : 0;
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        if (node->merged[i] <= task->after)
+            return 0;
+        if (node->merged[i] > newest)
+            newest = node->merged[i];
+    }
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        if (flight->offer.exchange <= newest && !is_merged(node, flight))
+            return 0;
+    return newest;
 }
 
 void tasks_sweep(struct node *node)
@@ -178,7 +186,9 @@ void tasks_sweep(struct node *node)
         return;
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next) {
-        if (flight->stage == FLIGHT_JUDGED && !is_merged(node, flight))
+        if (is_merged(node, flight))
+            note_merged(node, flight);
+        else if (flight->stage == FLIGHT_JUDGED)
             tasks_lose(node);
         replaced |= is_replaced(flight);
     }
@@ -238,7 +248,7 @@ void node_on_local_report(struct node *node, const struct event *event)
         if (task->id != event->msg->local_report.task || task->finished)
             continue;
         task->finished = true;
-        task->after = newest_exchange(node);
+        task->after = node->newest;
         node->dirty |= DIRTY_OVER;
         if (!event->msg->local_report.done) {
             report(node, task->id, TASK_REPORT_FAILED);

@@ -1,10 +1,10 @@
 /* The tasks that a node holds, from TASK to REPORT.
  *
  * One is in hand while the trainer works on another. A task that the trainer
- * has finished is reported as done when an exchange offered after that, and
- * all before it, have been merged as a whole: only then is its progress in the
- * centre. What was not merged stays with the node and is in its next offer; of
- * gradients it is lost, and so the task must be done again.
+ * has finished is reported as done when each chunk was merged in an exchange
+ * offered after that, and all before it were merged as a whole: only then is
+ * its progress in the centre. What was not merged stays with the node and is in
+ * its next offer; of gradients it is lost, and so the task must be done again.
  *
  * What a session ends with is not lost: in the next one of the run the node
  * says what it has, before it asks for more. A hub that was killed may have
@@ -27,7 +27,7 @@ struct held_task {
     uint64_t id;
     bool finished;
     bool spoiled;   /* a gradient that was its is lost */
-    uint64_t after; /* all of it is offered once one behind this one is */
+    uint64_t after; /* exchanges behind this one hold all of it */
 };
 
 /* One that was reported as done. */

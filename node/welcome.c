@@ -19,6 +19,7 @@ static void cut_reference(struct node *node, const struct msg_welcome *welcome)
     node->chunks = chunks_of(elements, chunk_elements);
     node->reference = need_memory(node->chunks, sizeof *node->reference);
     node->residual = need_memory(node->chunks, sizeof *node->residual);
+    node->merged = need_memory(node->chunks, sizeof *node->merged);
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct blob *slice = blob_slice(
             node->initial, (size_t)i * chunk_elements * sizeof(float),
@@ -74,6 +75,7 @@ static bool cut_anew(struct node *node)
     join_reference(node);
     free(node->reference);
     free(node->residual);
+    free(node->merged);
     cut_reference(node, &node->welcome);
     keep_enter(node);
     return true;

@@ -1,5 +1,6 @@
 #include "node/tasks.h"
 
+#include "core/fragment.h"
 #include "tests/check.h"
 #include "tests/node/tasker.h"
 
@@ -91,6 +92,89 @@ static void an_older_offer_must_be_merged_as_well(void)
     CHECK_EQUAL(0, tasker_reports(f));
     node_fixture_answers(f, 3, VERB_REBASE, 5);
     CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+/* A fragment of exchange `exchange` is merged, or has another verdict. */
+static void gives_fragment(struct node_fixture *f, uint64_t exchange,
+                           uint32_t fragment, enum verdict verdict)
+{
+    const struct msg_local_offer taken = {
+        .exchange = exchange, .fragment = fragment, .fragments = 2};
+    struct blob *values = hand_floats(f->hand.pool, fragment ? 4 : 6, 3);
+
+    values->checksum = 0;
+    node_fixture_takes(f, &taken, values);
+    blob_unref(&values);
+    node_fixture_verdicts(f, exchange, 0, FIXTURE_CHUNKS, verdict);
+}
+
+/* One whose trainer has finished task 5, with two fragments. */
+static struct node_fixture *tasker_of_fragments(void)
+{
+    struct node_fixture *f = tasker_new();
+
+    f->welcome.fragments = 2;
+    node_fixture_restarts(f, START_GO);
+    tasker_finishes(f, 5, true);
+    return f;
+}
+
+static void each_fragment_of_a_task_must_be_merged(void)
+{
+    struct node_fixture *f = tasker_of_fragments();
+
+    gives_fragment(f, 1, 0, VERDICT_MERGED);
+    gives_fragment(f, 2, 0, VERDICT_MERGED);
+    CHECK_EQUAL(0, tasker_reports(f));
+    gives_fragment(f, 3, 1, VERDICT_MERGED);
+    CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+/* What was not merged is in its next offer, and others are not asked. */
+static void a_fragment_that_was_not_merged_is_waited_for(void)
+{
+    struct node_fixture *f = tasker_of_fragments();
+
+    gives_fragment(f, 1, 0, VERDICT_MERGED);
+    gives_fragment(f, 2, 1, VERDICT_EXPIRED);
+    gives_fragment(f, 3, 0, VERDICT_MERGED);
+    CHECK_EQUAL(0, tasker_reports(f));
+    gives_fragment(f, 4, 1, VERDICT_MERGED);
+    CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+static void a_last_offer_holds_all_fragments_of_a_task(void)
+{
+    struct node_fixture *f = tasker_of_fragments();
+    const struct msg_local_offer last = {
+        .exchange = 1, .last = 1, .fragment = FRAGMENT_ALL, .fragments = 2};
+    struct blob *values = hand_floats(f->hand.pool, FIXTURE_ELEMENTS, 3);
+
+    values->checksum = 0;
+    node_fixture_takes(f, &last, values);
+    blob_unref(&values);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+/* The hub was killed behind a fragment's merge, and goes on before it. */
+static void a_fragment_that_the_hub_lost_is_waited_for(void)
+{
+    struct node_fixture *f = tasker_of_fragments();
+
+    gives_fragment(f, 1, 0, VERDICT_MERGED);
+    tasker_comes_back(f, f->welcome.run, 2, 0);
+    gives_fragment(f, 2, 1, VERDICT_MERGED);
+    CHECK_EQUAL(TASK_REPORT_HELD, tasker_report(f)->what);
+    gives_fragment(f, 3, 0, VERDICT_MERGED);
     CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
     node_fixture_destroy(&f);
 }
@@ -226,6 +310,10 @@ void add_node_tasks_tests(CU_pSuite suite)
     TEST(ef_08_a_task_is_done_when_its_progress_is_merged);
     TEST(what_was_not_merged_is_in_the_next_offer);
     TEST(an_older_offer_must_be_merged_as_well);
+    TEST(each_fragment_of_a_task_must_be_merged);
+    TEST(a_fragment_that_was_not_merged_is_waited_for);
+    TEST(a_last_offer_holds_all_fragments_of_a_task);
+    TEST(a_fragment_that_the_hub_lost_is_waited_for);
     TEST(a_lost_gradient_spoils_its_task);
     TEST(a_task_that_is_given_up_is_reported_at_once);
     TEST(progress_that_is_thrown_away_gives_tasks_back);
