@@ -271,6 +271,8 @@ void node_on_stop(struct node *node, const struct event *event)
 {
     struct msg ended = {.kind = MSG_LOCAL_BYE};
 
+    if (node->hub == HUB_OVER)
+        return;
     node->stopping = true;
     ended.local_bye.farewell = FAREWELL_DONE;
     (void)snprintf(ended.local_bye.text, sizeof ended.local_bye.text, "%s",

@@ -17,6 +17,20 @@ static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
     node_fixture_destroy(&f);
 }
 
+/* The hub ends its run while the last verdict is on its way. */
+static void who_has_left_is_called_by_no_run_that_ends(void)
+{
+    struct node_fixture *f = node_fixture_member();
+
+    node_fixture_leaves(f, 1, 2);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    CHECK(node_ended(f->node));
+    node_fixture_says(f, MSG_STOP);
+    CHECK_EQUAL(1, hand_count(&f->hand, PEER_TRAINER, MSG_LOCAL_BYE));
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.final);
+    node_fixture_destroy(&f);
+}
+
 /* Its last offer holds all that is not merged, so it knows what is. */
 static void who_leaves_waits_for_what_was_offered_before(void)
 {
@@ -261,6 +275,7 @@ static void a_last_offer_departs_from_a_version_that_the_hub_knows(void)
 void add_node_leaving_tests(CU_pSuite suite)
 {
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
+    TEST(who_has_left_is_called_by_no_run_that_ends);
     TEST(who_leaves_waits_for_what_was_offered_before);
     TEST(who_leaves_gives_until_all_has_its_verdict);
     TEST(the_last_offer_holds_what_was_given_back);
