@@ -129,9 +129,9 @@ bool training_found(struct training *training)
     return training->start != NULL;
 }
 
-/* Copies what is to be offered; where there is no memory for that, nothing has
- * been begun. */
-static void offer(struct training *training, uint64_t exchange, bool last)
+/* Copies what is to be offered; false: there is no memory for that, and nothing
+ * has been begun. */
+static bool offer(struct training *training, uint64_t exchange, bool last)
 {
     struct agenda *agenda = &training->agenda;
     struct blob *blob;
@@ -142,16 +142,17 @@ static void offer(struct training *training, uint64_t exchange, bool last)
 
         describe(training, exchange, false, &msg.local_offer);
         deferred_begin(training, &msg);
-        return;
+        return true;
     }
     blob = blob_new(training->pool, agenda_elements(agenda) * sizeof(float));
-    if (blob) {
-        agenda_copy(agenda, training->values, blob_floats(blob));
-        post_snapshot(training, exchange, last, blob);
-    } else {
+    if (!blob) {
         pacer_undo_offer(&agenda->pacer, exchange);
         training->left_out++;
+        return false;
     }
+    agenda_copy(agenda, training->values, blob_floats(blob));
+    post_snapshot(training, exchange, last, blob);
+    return true;
 }
 
 void training_farewell(struct training *training)
@@ -169,10 +170,10 @@ void training_offer(struct training *training, bool last)
     if (training_awaits(training) && !last)
         return;
     deferred_leave_out(training);
-    while (may && !(last && offered) &&
-           agenda_offer(&training->agenda, last, &exchange)) {
-        offer(training, exchange, last);
-        offered = true;
+    while (may && agenda_offer(&training->agenda, last, &exchange)) {
+        offered = offer(training, exchange, last);
+        if (last)
+            break;
     }
     if (last && !offered) /* once the hub is back */
         training_farewell(training);

@@ -216,6 +216,24 @@ static void the_last_offer_is_of_what_was_given_last_or_none(void)
     }
 }
 
+static void who_has_no_memory_for_a_last_offer_says_goodbye(void)
+{
+    struct bench bench;
+
+    bench_start(&bench, MISS_LATE);
+    while (step(&bench) < 4)
+        continue;
+    CHECK(give(&bench, 4));
+    bench.training.agenda.pacer.schedule.chunk_elements = UINT32_MAX;
+    bench.training.agenda.inbox.elements = (size_t)1 << 40; /* too many */
+    training_offer(&bench.training, true);
+    CHECK_EQUAL(1, bench.training.left_out);
+    CHECK_EQUAL(1, bench.count);
+    CHECK(bench.posted[0].local_offer.last);
+    CHECK_EQUAL(0, bench.posted[0].local_offer.exchange);
+    bench_end(&bench);
+}
+
 void add_node_deferred_tests(CU_pSuite suite)
 {
     TEST(an_offer_waits_for_its_copy_and_the_next_for_it);
@@ -223,4 +241,5 @@ void add_node_deferred_tests(CU_pSuite suite)
     TEST(what_is_applied_meanwhile_is_told_behind_it);
     TEST(what_replaces_the_parameters_ends_it);
     TEST(the_last_offer_is_of_what_was_given_last_or_none);
+    TEST(who_has_no_memory_for_a_last_offer_says_goodbye);
 }
