@@ -182,11 +182,16 @@ static bool is_through(const struct node *node)
 
 void parting_settle(struct node *node)
 {
-    if (node->part_at && is_through(node))
+    bool gradient = node->welcome.exchange == EXCHANGE_GRADIENT;
+
+    if (node->part_at && node->hub != HUB_OVER && is_through(node)) {
+        if (node->leave != LEAVE_GIVEN && !gradient)
+            say_lost(node, "the run ended before its last offer was taken");
         node_end(node, false, FAREWELL_DONE, node->goodbye);
+    }
     if (!node->leave || node->hub == HUB_OVER || node->part_at)
         return;
-    if (node->welcome.exchange == EXCHANGE_GRADIENT)
+    if (gradient)
         blob_unref(&node->last);
     if (node->last && (node->hub != HUB_MEMBER || !is_made(node)))
         wait_or_go(node);

@@ -255,6 +255,20 @@ static void what_no_centre_has_is_told(void)
     node_fixture_destroy(&f);
 }
 
+/* It had no time for a last offer: an iteration takes longer. */
+static void a_run_that_ends_without_a_last_offer_tells_what_is_lost(void)
+{
+    struct node_fixture *f = node_fixture_member();
+    struct msg progress = {.kind = MSG_LOCAL_PING, .local_ping.iteration = 70};
+
+    hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
+    node_fixture_says(f, MSG_STOP);
+    node_fixture_says_bye(f, FAREWELL_DONE);
+    CHECK(node_ended(f->node));
+    CHECK(hand_note(&f->hand, NOTE_LAST_LOST) != NULL);
+    node_fixture_destroy(&f);
+}
+
 /* What is departed from is of a version that the hub went back behind. */
 static void a_last_offer_departs_from_a_version_that_the_hub_knows(void)
 {
@@ -289,5 +303,6 @@ void add_node_leaving_tests(CU_pSuite suite)
     TEST(a_hub_that_is_lost_before_its_goodbye_is_waited_for);
     TEST(a_hub_that_has_the_last_offer_is_not_given_it_again);
     TEST(what_no_centre_has_is_told);
+    TEST(a_run_that_ends_without_a_last_offer_tells_what_is_lost);
     TEST(a_last_offer_departs_from_a_version_that_the_hub_knows);
 }
