@@ -137,14 +137,27 @@ static struct fragment part_of(const struct agenda *agenda)
                        agenda->pacer.schedule.fragments);
 }
 
+/* Whether what is offered now stands for other samples than what was offered
+ * before. k later it is a fragment's second turn, even without an iteration. */
+static bool tells_anew(const struct agenda *agenda)
+{
+    const struct pacer *pacer = &agenda->pacer;
+    const struct msg_local_tune *schedule = &pacer->schedule;
+    uint64_t turns = schedule->fragments > 1 ? schedule->every : 1;
+
+    return agenda->told_at != pacer->iteration ||
+           pacer_time(pacer) - agenda->told_then >= turns;
+}
+
 void agenda_describe(struct agenda *agenda, bool last,
                      struct msg_local_offer *offer)
 {
     const struct pacer *pacer = &agenda->pacer;
 
-    if (last || agenda->told_at != pacer->iteration) {
+    if (last || tells_anew(agenda)) {
         agenda->told = agenda->samples;
         agenda->told_at = pacer->iteration;
+        agenda->told_then = pacer_time(pacer);
         agenda->samples = 0;
     }
     offer->iteration = pacer->iteration;

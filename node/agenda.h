@@ -18,11 +18,12 @@
 struct agenda {
     struct pacer pacer;
     struct inbox inbox;
-    uint64_t samples; /* since the last offer */
-    uint64_t told;    /* of that one, */
-    uint64_t told_at; /* which was made at this iteration */
-    double *sum;      /* of gradients since then; NULL: none yet */
-    uint64_t summed;  /* how many */
+    uint64_t samples;   /* since the last offer */
+    uint64_t told;      /* of that one, */
+    uint64_t told_at;   /* which was made at this iteration, */
+    uint64_t told_then; /* at this pacer_time */
+    double *sum;        /* of gradients since then; NULL: none yet */
+    uint64_t summed;    /* how many */
 };
 
 /* For a vector of so many elements. */
@@ -54,8 +55,9 @@ void agenda_skip(struct agenda *agenda, uint64_t exchange);
 
 /* Of the exchange that agenda_offer has begun last: fills in iteration, kind,
  * fragment and samples, which begin anew with the iteration: fragments of one
- * stand for the same. How many elements of the vector it holds; copies these,
- * of the parameters in spans or of the mean gradient. */
+ * stand for the same, each once, however long none is done after it. How many
+ * elements of the vector it holds; copies these, of the parameters in spans or
+ * of the mean gradient. */
 void agenda_describe(struct agenda *agenda, bool last,
                      struct msg_local_offer *offer);
 /* The exchanges of the last iteration that has any, of so many samples, were

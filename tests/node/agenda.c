@@ -210,6 +210,56 @@ static void gradients_have_no_last_offer_and_none_without_an_iteration(void)
     fixture_end(&fixture);
 }
 
+/* What the offer says that is due now; its result is there at once. */
+static uint64_t samples_of_offer(struct fixture *fixture)
+{
+    struct msg_local_offer snapshot;
+    uint64_t exchange;
+
+    CHECK(agenda_offer(&fixture->agenda, false, &exchange));
+    agenda_describe(&fixture->agenda, false, &snapshot);
+    pacer_done(&fixture->agenda.pacer, exchange);
+    return snapshot.samples;
+}
+
+/* Who waited for tasks weighed as much as who trained. */
+static void no_sample_counts_again_while_time_passes_without_iterations(void)
+{
+    struct fixture fixture;
+
+    fixture_start(&fixture, 1);
+    agenda_step(&fixture.agenda, 8, NULL);
+    CHECK_EQUAL(8, samples_of_offer(&fixture));
+    for (int i = 0; i < 2; i++) {
+        pacer_idle(&fixture.agenda.pacer);
+        CHECK_EQUAL(0, samples_of_offer(&fixture));
+    }
+    agenda_step(&fixture.agenda, 5, NULL);
+    CHECK_EQUAL(5, samples_of_offer(&fixture));
+    fixture_end(&fixture);
+}
+
+static void a_fragment_whose_turn_comes_while_it_waits_counts_once(void)
+{
+    static const uint64_t told[] = {8, 0, 0, 0};
+    struct fixture fixture;
+
+    fixture_start(&fixture, 2);
+    fixture.agenda.pacer.schedule.every = 4;
+    for (int i = 0; i < 2; i++)
+        agenda_step(&fixture.agenda, 4, NULL);
+    CHECK_EQUAL(8, samples_of_offer(&fixture));
+    for (int i = 0; i < 4; i++) {
+        pacer_idle(&fixture.agenda.pacer);
+        pacer_idle(&fixture.agenda.pacer);
+        CHECK_EQUAL(told[i], samples_of_offer(&fixture));
+    }
+    agenda_step(&fixture.agenda, 5, NULL);
+    agenda_step(&fixture.agenda, 5, NULL);
+    CHECK_EQUAL(10, samples_of_offer(&fixture));
+    fixture_end(&fixture);
+}
+
 void add_node_agenda_tests(CU_pSuite suite)
 {
     TEST(what_is_here_is_applied);
@@ -218,4 +268,6 @@ void add_node_agenda_tests(CU_pSuite suite)
     TEST(an_offer_says_what_it_holds_and_holds_it);
     TEST(what_was_done_with_other_parameters_does_not_count);
     TEST(gradients_have_no_last_offer_and_none_without_an_iteration);
+    TEST(no_sample_counts_again_while_time_passes_without_iterations);
+    TEST(a_fragment_whose_turn_comes_while_it_waits_counts_once);
 }
