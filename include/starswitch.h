@@ -295,8 +295,8 @@ STAR_API unsigned star_due(struct star_link *link);
  * whose copy is not there when its result is due, at iteration + d (--miss cut:
  * 3/4 of d; d = 0: at the next star_step), is left out. Of the newest iteration
  * it may be called at any time: star_detach offers the last progress only if it
- * was, and nothing has changed since. BAD_ARGUMENT: nobody waits for a copy of
- * that iteration, any more or at all.
+ * was, and nothing has changed since. BAD_ARGUMENT: nobody waits for that copy,
+ * any more or at all; or star_idle has changed something since it was due.
  *
  *     advice = star_step(link, &progress);      iteration i; may call `change`
  *     if (star_due(link) & STAR_DUE_COPY && !copying)

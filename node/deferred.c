@@ -26,6 +26,37 @@ void deferred_begin(struct training *training, const struct msg *offer)
     deferred->offers[deferred->count++] = *offer;
     deferred->iteration = pacer->iteration;
     deferred->until = until > now ? until : now + 1;
+    deferred->asked = true;
+    deferred->stale = false;
+}
+
+/* Whether a copy as of this iteration is on its way. */
+static bool is_asked(const struct deferred *deferred, uint64_t iteration)
+{
+    return deferred && deferred->asked && deferred->iteration == iteration;
+}
+
+bool deferred_may_begin(const struct training *training)
+{
+    return !training_awaits(training) &&
+           !is_asked(training->deferred, training->agenda.pacer.iteration);
+}
+
+bool deferred_holds(const struct training *training)
+{
+    const struct pacer *pacer = &training->agenda.pacer;
+
+    return training_awaits(training) &&
+           (!pacer->schedule.delay ||
+            training->deferred->iteration == pacer->iteration);
+}
+
+void deferred_moves(struct training *training)
+{
+    if (!training->deferred)
+        return;
+    training->deferred->fresh = UINT64_MAX;
+    training->deferred->stale = true;
 }
 
 /* Nothing is awaited any more. */
@@ -120,10 +151,14 @@ bool training_give(struct training *training, uint64_t iteration,
                    const struct span *values)
 {
     struct deferred *deferred = training->deferred;
-    bool fresh = deferred && iteration == training->agenda.pacer.iteration;
+    bool asked = is_asked(deferred, iteration);
+    bool fresh = deferred && iteration == training->agenda.pacer.iteration &&
+                 !(asked && deferred->stale);
     bool awaited =
         training_awaits(training) && deferred->iteration == iteration;
 
+    if (asked)
+        deferred->asked = false;
     if (fresh && values == training->values)
         deferred->fresh = iteration;
     if (awaited)

@@ -167,7 +167,7 @@ void training_offer(struct training *training, bool last)
     bool offered = false, may = is_fresh(training) || !last;
     uint64_t exchange;
 
-    if (training_awaits(training) && !last)
+    if (!last && !deferred_may_begin(training))
         return;
     deferred_leave_out(training);
     while (may && agenda_offer(&training->agenda, last, &exchange)) {
@@ -305,8 +305,7 @@ static void apply(struct training *training, uint64_t exchange)
 
     if (inbox_replaces(&training->agenda.inbox, exchange))
         deferred_leave_out(training);
-    if (training->deferred)
-        training->deferred->fresh = UINT64_MAX;
+    deferred_moves(training);
     (void)agenda_apply(&training->agenda, exchange, training->values,
                        training->anchor, &optimizer, &replaced);
     training->applied++;
@@ -347,8 +346,8 @@ bool training_apply(struct training *training, nanos now, bool hurried)
     uint64_t exchange = 0;
 
     deferred_check(training);
-    if (training_awaits(training) && !training->agenda.pacer.schedule.delay) {
-        training_wait_ends(training, now); /* it is training_give that waits */
+    if (deferred_holds(training)) {
+        training_wait_ends(training, now);
         return true;
     }
     for (;;) {

@@ -110,8 +110,10 @@ void training_offer(struct training *training, bool last);
  * is left out. */
 bool training_awaits(const struct training *training);
 /* `values`, the owner's or others for this call, holds the parameters as they
- * were when this iteration was done and its results were applied. False: nobody
- * waits for them, any more or yet. */
+ * were when this iteration was done and its results were applied. Where
+ * time passes meanwhile, what comes due is applied once they were given or left
+ * out, after which that copy is of no use. False: so it is, or nobody waits for
+ * them, any more or yet. */
 bool training_give(struct training *training, uint64_t iteration,
                    const struct span *values);
 /* Tells the node something that is to come behind what was offered before. */

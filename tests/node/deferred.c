@@ -83,6 +83,16 @@ static uint64_t step(struct bench *bench)
     return bench->training.agenda.pacer.iteration;
 }
 
+/* Time passes without one. */
+static void idle(struct bench *bench, unsigned times)
+{
+    while (times-- > 0) {
+        training_idled(&bench->training);
+        CHECK(training_apply(&bench->training, 0, false));
+        training_offer(&bench->training, false);
+    }
+}
+
 static bool give(struct bench *bench, uint64_t iteration)
 {
     memcpy(bench->memory, bench->x, sizeof bench->x);
@@ -216,6 +226,80 @@ static void the_last_offer_is_of_what_was_given_last_or_none(void)
     }
 }
 
+/* It was taken back by the last offer, out of a copy that it is not in. */
+static void nothing_is_applied_to_what_is_copied_while_time_passes(void)
+{
+    struct bench bench;
+
+    bench_start(&bench, MISS_LATE);
+    while (step(&bench) < 3)
+        continue;
+    CHECK(give(&bench, 3));
+    while (step(&bench) < 6)
+        continue;
+    memcpy(bench.memory, bench.x, sizeof bench.x);
+    answer(&bench, 1, VERB_REBASE);
+    idle(&bench, 1);
+    CHECK_NEAR(6, (double)bench.x[0], 0);
+    CHECK(training_give(&bench.training, 6, bench.training.values));
+    CHECK_EQUAL(2, last(&bench)->local_offer.exchange);
+    idle(&bench, 1);
+    CHECK_NEAR(15, (double)bench.x[0], 0);
+    training_offer(&bench.training, true);
+    CHECK(last(&bench)->local_offer.last);
+    CHECK_NEAR(-1, bench.first[bench.count - 1], 0);
+    bench_end(&bench);
+}
+
+static void a_copy_that_is_late_is_not_that_of_a_later_offer(void)
+{
+    struct bench bench;
+
+    bench_start(&bench, MISS_LATE);
+    while (step(&bench) < 3)
+        continue;
+    CHECK(give(&bench, 3));
+    while (step(&bench) < 6)
+        continue;
+    memcpy(bench.memory, bench.x, sizeof bench.x);
+    answer(&bench, 1, VERB_REBASE);
+    idle(&bench, 6);
+    CHECK_NEAR(15, (double)bench.x[0], 0);
+    CHECK(!training_give(&bench.training, 6, bench.training.values));
+    CHECK_EQUAL(MSG_APPLIED, last(&bench)->kind);
+    idle(&bench, 3);
+    CHECK(training_awaits(&bench.training));
+    CHECK(give(&bench, 6));
+    CHECK_EQUAL(2, last(&bench)->local_offer.exchange);
+    CHECK_NEAR(15, bench.first[bench.count - 1], 0);
+    bench_end(&bench);
+}
+
+/* And what was applied meanwhile is in what is copied after it. */
+static void the_last_offer_is_not_of_a_copy_that_came_too_late(void)
+{
+    for (int again = 0; again < 2; again++) {
+        struct bench bench;
+
+        bench_start(&bench, MISS_LATE);
+        while (step(&bench) < 3)
+            continue;
+        CHECK(give(&bench, 3));
+        while (step(&bench) < 6)
+            continue;
+        memcpy(bench.memory, bench.x, sizeof bench.x);
+        answer(&bench, 1, VERB_REBASE);
+        idle(&bench, 4);
+        (void)training_give(&bench.training, 6, bench.training.values);
+        if (again)
+            CHECK(give(&bench, 6));
+        training_offer(&bench.training, true);
+        CHECK(last(&bench)->local_offer.last);
+        CHECK_NEAR(again ? 15 : -1, bench.first[bench.count - 1], 0);
+        bench_end(&bench);
+    }
+}
+
 static void who_has_no_memory_for_a_last_offer_says_goodbye(void)
 {
     struct bench bench;
@@ -241,5 +325,8 @@ void add_node_deferred_tests(CU_pSuite suite)
     TEST(what_is_applied_meanwhile_is_told_behind_it);
     TEST(what_replaces_the_parameters_ends_it);
     TEST(the_last_offer_is_of_what_was_given_last_or_none);
+    TEST(nothing_is_applied_to_what_is_copied_while_time_passes);
+    TEST(a_copy_that_is_late_is_not_that_of_a_later_offer);
+    TEST(the_last_offer_is_not_of_a_copy_that_came_too_late);
     TEST(who_has_no_memory_for_a_last_offer_says_goodbye);
 }
