@@ -430,7 +430,6 @@ class Link:
         self._accuracy = -1.0
         self._iteration = 0
         self._offered_at = -1
-        self._copied_at = -1  # what the staging vector is a copy of
         self._asked_at = -1  # the iteration at which `over` was asked last
         self._skipped = 0
         self._swapped = False
@@ -588,7 +587,7 @@ class Link:
         self._look()
         if not self._last.attached:
             until = time.monotonic() + min(limit, GONE)
-        elif self._copied_at != self._iteration and limit > 0:
+        elif limit > 0:
             self._guard(lambda: self._offer_last(until))
         if not exiting:
             self._left = self._center_values()
@@ -853,7 +852,7 @@ class Link:
         if pending is not None and pending.complete():
             self._pending = None
             self._enter(self._lib.star_offer, pending.iteration)
-            self._offered_at = self._copied_at = pending.iteration
+            self._offered_at = pending.iteration
         if self._pending is None and (
             self._due(self._handle) & c.star_due.STAR_DUE_COPY
         ):
@@ -866,7 +865,7 @@ class Link:
             complete = self._parameters.begin_copy()
             if complete():
                 self._enter(self._lib.star_offer, self._iteration)
-                self._offered_at = self._copied_at = self._iteration
+                self._offered_at = self._iteration
             else:
                 self._pending = _Pending(self._iteration, complete)
 

@@ -314,10 +314,9 @@ class JaxLink(Link):
         and inside `with link.center():` those of the hub."""
         return self._parameters.params
 
-    def detach(self, within: float | None = None, *, exiting: bool = False) -> None:
-        if self._parameters.deleted:
-            self._copied_at = self._iteration  # they cannot be read any more
-        super().detach(within, exiting=exiting)
+    def _offer_last(self, until: float) -> None:
+        if not self._parameters.deleted:  # else they cannot be read any more
+            super()._offer_last(until)
 
 
 def attach(

@@ -94,6 +94,22 @@ def test_a_copy_is_of_the_parameters_as_the_hook_found_them(
         assert torch.isfinite(one).all()
 
 
+def test_the_last_offer_is_copied_anew_where_time_has_moved_the_parameters(
+    hub: Callable[..., Hub], slow: Slow
+) -> None:
+    """It was left out where the iteration had been copied before."""
+    hub("--every", 8, "--delay", 6, "--codec-up", "raw")
+    model = small_model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    link = starswitch.attach(model, optimizer)
+    until(lambda: train(model, optimizer, 4, link) and link.state().applied > 0)
+    slow.log.clear()
+    until(lambda: link.idle() or "arrived" in slow.log)
+    until(lambda: link.idle() or slow.log[-1] == "send")
+    link.detach()
+    assert slow.log[-2:] == ["fetch", "arrived"]
+
+
 def test_what_is_offered_is_what_was_copied(slow: Slow) -> None:
     model = small_model()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
