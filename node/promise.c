@@ -150,6 +150,19 @@ static struct promise *promise_find(const struct node *node, uint64_t exchange)
     return promise && promise->first <= exchange ? promise : NULL;
 }
 
+/* What is being added up is not. */
+static void unfold(struct node *node)
+{
+    struct folding *folding = &node->promises.folding;
+
+    for (uint32_t i = 0; folding->sum && i < node->chunks; i++)
+        blob_unref(&folding->sum[i].blob);
+    free(folding->sum);
+    folding->sum = NULL;
+    folding->left = 0;
+    folding->number++;
+}
+
 void promises_recall(struct node *node, const struct msg_verdict *verdict,
                      uint32_t end)
 {
@@ -160,6 +173,7 @@ void promises_recall(struct node *node, const struct msg_verdict *verdict,
         return;
     if (verdict->exchange > node->promises.recalled)
         node->promises.recalled = verdict->exchange;
+    unfold(node); /* a sum has no place for it */
     for (uint32_t i = verdict->first; promise && i < end; i++)
         if (verdict->verdict == VERDICT_MERGED)
             promise->chunks[i].confirmed = true;
@@ -198,19 +212,6 @@ void promises_saved(struct node *node, uint64_t merged)
 {
     promises_mark(&node->promises.saved, merged);
     node->dirty |= DIRTY_PROMISES;
-}
-
-/* What is being added up is not. */
-static void unfold(struct node *node)
-{
-    struct folding *folding = &node->promises.folding;
-
-    for (uint32_t i = 0; folding->sum && i < node->chunks; i++)
-        blob_unref(&folding->sum[i].blob);
-    free(folding->sum);
-    folding->sum = NULL;
-    folding->left = 0;
-    folding->number++;
 }
 
 void promises_forget(struct node *node)
@@ -405,6 +406,7 @@ void promises_reconcile(struct node *node, uint64_t merged)
     uint64_t life = epoch_life(node->keep.epoch);
     uint64_t told = promises->recalled;
 
+    unfold(node); /* as each may get a turn */
     if (life != promises->life)
         settle_all(node, merged > told ? merged : told);
     else
@@ -650,7 +652,8 @@ void promises_trim(struct node *node)
     struct promises *promises = &node->promises;
 
     forget_kept(node);
-    if (!is_full(node) || promises->folding.sum || fold_some(node))
+    if (!is_full(node) || promises->folding.sum || promises->recalled ||
+        fold_some(node))
         return;
     forget_turned(node);
     if (!is_full(node))

@@ -91,6 +91,50 @@ static void what_cannot_be_told_apart_is_lost_and_that_is_said(void)
     check_back(f, 4, "1 merged exchanges are offered again, 4 are lost", 1);
 }
 
+/* Of 3 that are merged 2 are being added up. */
+static struct node_fixture *node_fixture_adding(void)
+{
+    struct node_fixture *f = node_fixture_promising(UINT64_C(2) * MODEL);
+
+    are_merged(f, 1, 2);
+    node_fixture_offers(f, 3, 4);
+    f->hand.holds_jobs = true;
+    node_fixture_answers(f, 3, VERB_REBASE, 4);
+    return f;
+}
+
+static void work_is_done(struct node_fixture *f)
+{
+    f->hand.holds_jobs = false;
+    hand_work(&f->hand);
+}
+
+/* A sum of what was given again looked as if it had not been. */
+static void what_is_given_again_is_not_added_up_any_more(void)
+{
+    struct node_fixture *f = node_fixture_adding();
+
+    keeper_comes_back(f, 0, START_GO);
+    work_is_done(f);
+    check_back(f, 0, "3 merged exchanges are offered again, 0 are lost", 9);
+}
+
+static void what_a_hub_tells_of_one_is_not_lost_in_a_sum(void)
+{
+    struct node_fixture *f = node_fixture_adding();
+
+    node_fixture_breaks(f);
+    f->welcome.epoch += LIFE;
+    f->welcome.merged = 3;
+    node_fixture_connects(f);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
+    work_is_done(f);
+    node_fixture_welcomes(f, START_GO);
+    node_fixture_offers(f, 4, 10); /* 6 since, and exchange 1 */
+    CHECK_NEAR(7, node_fixture_chunk(f, 4, 0), 0);
+    node_fixture_destroy(&f);
+}
+
 void add_node_promise_room_tests(CU_pSuite suite)
 {
     TEST(what_is_beyond_the_room_is_added_up);
@@ -98,4 +142,6 @@ void add_node_promise_room_tests(CU_pSuite suite)
     TEST(of_a_larger_model_as_much_of_a_surrogate_is_remembered);
     TEST(what_a_version_has_is_not_added_to_what_comes_later);
     TEST(what_cannot_be_told_apart_is_lost_and_that_is_said);
+    TEST(what_is_given_again_is_not_added_up_any_more);
+    TEST(what_a_hub_tells_of_one_is_not_lost_in_a_sum);
 }
