@@ -56,6 +56,7 @@ void flight_destroy(struct node *node, struct flight **reference)
     for (uint32_t i = 0; flight && i < node->chunks; i++) {
         blob_unref(&flight->chunks[i].taken);
         blob_unref(&flight->chunks[i].encoded);
+        blob_unref(&flight->chunks[i].back);
         blob_unref(&flight->chunks[i].result);
         blob_unref(&flight->chunks[i].applied);
         sum_free(&flight->chunks[i].sent);
@@ -159,7 +160,7 @@ static void judge_gradient(struct node *node, const struct flight *flight,
 }
 
 void flight_set_verdict(struct node *node, struct flight *flight,
-                        uint32_t chunk, enum verdict verdict, double share)
+                        uint32_t chunk, enum verdict verdict)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
 
@@ -173,8 +174,10 @@ void flight_set_verdict(struct node *node, struct flight *flight,
         flight->offer.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
     promise_chunk(node, flight, chunk, verdict);
-    if (is_kept(flight, chunk, verdict) && place->encoded)
-        sum_add(&node->reference[chunk], place->encoded, -share, flight->codec);
+    if (is_kept(flight, chunk, verdict) && place->encoded) {
+        place->back = blob_ref(place->encoded);
+        sum_add(&node->reference[chunk], place->back, -1, flight->codec);
+    }
     judge_gradient(node, flight, chunk, verdict);
     blob_unref(&place->encoded);
     blob_unref(&place->taken);
@@ -197,7 +200,7 @@ void flight_set_other_verdicts(struct node *node, struct flight *flight,
                                enum verdict verdict)
 {
     for (uint32_t i = 0; i < node->chunks; i++)
-        flight_set_verdict(node, flight, i, verdict, 1);
+        flight_set_verdict(node, flight, i, verdict);
 }
 
 void flights_drop(struct node *node)
@@ -279,8 +282,7 @@ void flight_close(struct node *node, struct flight *flight)
     if (!flight->cut || !flight->to_send || flight->to_send == flight->parts)
         return;
     for (; flight->to_send < flight->parts; flight->to_send++)
-        flight_set_verdict(node, flight, next_chunk(flight), VERDICT_EXPIRED,
-                           1);
+        flight_set_verdict(node, flight, next_chunk(flight), VERDICT_EXPIRED);
     say_closed(node, flight);
 }
 

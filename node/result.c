@@ -161,13 +161,6 @@ void results_settle(struct node *node)
         advance(node, flight);
 }
 
-/* The share of a chunk that was not merged which is to be offered again: after
- * a PULL x still holds 1 - a of it, and r none. */
-static double put_back(const struct msg_result *result)
-{
-    return result->verb == VERB_PULL ? result->weight : 1;
-}
-
 void result_arrived(struct node *node, const struct msg_result *result,
                     struct blob *values)
 {
@@ -184,7 +177,7 @@ void result_arrived(struct node *node, const struct msg_result *result,
     if (place->result)
         return;
     if (flight->cut == CUT_RESULT || flight->result >= RESULT_SKIPPED) {
-        flight_set_verdict(node, flight, result->chunk, result->verdict, 1);
+        flight_set_verdict(node, flight, result->chunk, result->verdict);
         return;
     }
     place->result = blob_ref(values);
@@ -196,8 +189,7 @@ void result_arrived(struct node *node, const struct msg_result *result,
     flight->arrived++;
     node->dirty |= DIRTY_RESULTS;
     if (result->exchange)
-        flight_set_verdict(node, flight, result->chunk, result->verdict,
-                           put_back(result));
+        flight_set_verdict(node, flight, result->chunk, result->verdict);
 }
 
 void result_corrected(struct node *node, struct job *job)
@@ -255,12 +247,16 @@ static void carry(struct sum *sum, const struct flight_chunk *place)
     }
 }
 
-/* x moved by c: so do r and the x_sent of all that is still in flight. */
+/* x moved by c: so do r and the x_sent of all that is still in flight. Of what
+ * is offered again x still holds 1 - a after a PULL, and r none. */
 static void carry_over(struct node *node, struct flight *flight, uint32_t chunk)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
 
     carry(&node->reference[chunk], place);
+    if (place->back && place->verb == VERB_PULL)
+        sum_add(&node->reference[chunk], place->back, 1 - place->weight,
+                flight->codec);
     for (struct flight *later = flight->next; later; later = later->next)
         if (fragment_holds(later->part, chunk) && moves_along(later, place))
             carry(&later->chunks[chunk].sent, place);
@@ -377,7 +373,7 @@ void node_on_verdict(struct node *node, const struct event *event)
     if (flight && flight->stage < FLIGHT_OFFERED)
         flight = NULL;
     for (uint32_t i = verdict->first; flight && i < end; i++)
-        flight_set_verdict(node, flight, i, verdict->verdict, 1);
+        flight_set_verdict(node, flight, i, verdict->verdict);
     promises_recall(node, verdict, end);
     if (!flight)
         return;

@@ -43,6 +43,7 @@ struct flight_chunk {
     struct blob *taken;   /* x, until its job has it; g, as long as what is
                              given holds more than that */
     struct blob *encoded; /* what is given, until it is known to be merged */
+    struct blob *back;    /* of that, what is offered again */
     struct sum sent;      /* x_sent, as moved by later corrections */
     struct blob *result;  /* v, raw */
     struct blob *applied; /* what the trainer is to apply: c, or v */
@@ -271,10 +272,10 @@ struct flight *flight_new(struct node *node,
                           const struct msg_local_offer *offer);
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
-/* A chunk has its verdict. `share` of what is to be offered again is taken out
- * of the reference: 1, or less when x - r will show the rest of it. */
+/* A chunk has its verdict. What is to be offered again is taken out of the
+ * reference. */
 void flight_set_verdict(struct node *node, struct flight *flight,
-                        uint32_t chunk, enum verdict verdict, double share);
+                        uint32_t chunk, enum verdict verdict);
 /* All chunks that have none yet. */
 void flight_set_other_verdicts(struct node *node, struct flight *flight,
                                enum verdict verdict);

@@ -135,6 +135,25 @@ static void what_was_not_sent_is_offered_again(void)
     node_fixture_destroy(&f);
 }
 
+/* Of what was not sent, x still holds half after the pull. */
+static void what_was_not_sent_is_offered_once_after_a_pull(void)
+{
+    struct node_fixture *f = node_fixture_in_the_middle(1);
+    struct msg_result result = {.exchange = 1,
+                                .verb = VERB_PULL,
+                                .verdict = VERDICT_EXPIRED,
+                                .version = 1,
+                                .weight = 0.5};
+
+    cuts(f, 1, false);
+    for (; result.chunk < FIXTURE_CHUNKS; result.chunk++)
+        node_fixture_result(f, &result, 1);
+    node_fixture_applied(f, 1);
+    node_fixture_offers(f, 2, 2); /* chunk 2 was 3, and 1 in the centre */
+    CHECK_NEAR(2, node_fixture_chunk(f, 2, 2), 0);
+    node_fixture_destroy(&f);
+}
+
 static void what_is_here_at_the_cut_is_applied(void)
 {
     struct node_fixture *f = node_fixture_in_the_middle(2);
@@ -274,6 +293,7 @@ void add_node_cut_tests(CU_pSuite suite)
     TEST(the_chunks_that_moved_most_go_first);
     TEST(others_go_by_number);
     TEST(what_was_not_sent_is_offered_again);
+    TEST(what_was_not_sent_is_offered_once_after_a_pull);
     TEST(what_is_here_at_the_cut_is_applied);
     TEST(what_expires_after_the_cut_is_offered_again);
     TEST(where_nothing_is_here_the_exchange_is_forgotten);

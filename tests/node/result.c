@@ -249,73 +249,6 @@ static void every_verb_is_carried_over_to_what_is_in_flight(void)
     }
 }
 
-/* After a pull the node is still away from the centre, and says so; what is
- * under way counts as if it were there. */
-static void after_a_pull_offers_are_measured_from_the_centre(void)
-{
-    struct node_fixture *f = node_fixture_new();
-
-    f->weight = 0.5;
-    node_fixture_ready(f, 1);
-    node_fixture_offers(f, 1, 3);
-    node_fixture_offers(f, 2, 4); /* u = 1 */
-    node_fixture_answers(f, 1, VERB_PULL, 10);
-    node_fixture_applied(f, 1);
-    node_fixture_offers(f, 3, 7.5); /* 0.5 x 4 + 0.5 x 10, and its own 0.5 */
-    CHECK_NEAR(7.5 - (10 + 1), node_fixture_chunk(f, 3, 0), 0);
-    node_fixture_answers(f, 2, VERB_PULL, 13);
-    node_fixture_applied(f, 2);
-    node_fixture_answers(f, 3, VERB_PULL, 14);
-    node_fixture_applied(f, 3);
-    node_fixture_offers(f, 4, 20);
-    CHECK_NEAR(20 - 14, node_fixture_chunk(f, 4, 0), 0);
-    node_fixture_destroy(&f);
-}
-
-/* What was not merged is given once: the part that x still holds because x is
- * away from the centre, the rest because it is put back. */
-static void after_a_pull_what_was_not_merged_is_offered_once(void)
-{
-    for (int i = 0; i <= 4; i++) {
-        struct node_fixture *f = node_fixture_new();
-        struct msg_result result = {.exchange = 1,
-                                    .verb = VERB_PULL,
-                                    .verdict = VERDICT_EXPIRED,
-                                    .version = 1,
-                                    .weight = 0.25 * i};
-
-        node_fixture_ready(f, 1);
-        node_fixture_offers(f, 1, 3); /* u = 2 */
-        for (; result.chunk < FIXTURE_CHUNKS; result.chunk++)
-            node_fixture_result(f, &result, 1);
-        node_fixture_applied(f, 1);
-        node_fixture_offers(f, 2, (1 - result.weight) * 3 + result.weight * 1);
-        CHECK_NEAR(2, node_fixture_chunk(f, 2, 0), 0);
-        node_fixture_destroy(&f);
-    }
-}
-
-/* A skipped pull leaves both x and r alone. */
-static void a_skipped_pull_changes_nothing(void)
-{
-    struct node_fixture *f = node_fixture_new();
-
-    f->weight = 0.5;
-    f->welcome.miss = MISS_SKIP;
-    node_fixture_ready(f, 1);
-    node_fixture_offers(f, 1, 3);
-    node_fixture_answers(f, 1, VERB_PULL, 10);
-    node_fixture_skips(f, 1);
-    CHECK(node_fixture_forgot(f, 1)); /* it has its verdicts */
-    node_fixture_offers(f, 2, 4);
-    CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
-    node_fixture_answers(f, 2, VERB_PULL, 12);
-    node_fixture_applied(f, 2);
-    node_fixture_offers(f, 3, 9);
-    CHECK_NEAR(9 - 12, node_fixture_chunk(f, 3, 0), 0);
-    node_fixture_destroy(&f);
-}
-
 /* Until then it is in flight: the trainer offers no more beside it than d
  * iterations can hide. */
 static void who_skips_hears_when_the_hub_is_done(void)
@@ -380,9 +313,6 @@ void add_node_result_tests(CU_pSuite suite)
     TEST(a_skipped_result_changes_nothing);
     TEST(every_verb_is_carried_over_to_the_reference);
     TEST(every_verb_is_carried_over_to_what_is_in_flight);
-    TEST(after_a_pull_offers_are_measured_from_the_centre);
-    TEST(after_a_pull_what_was_not_merged_is_offered_once);
-    TEST(a_skipped_pull_changes_nothing);
     TEST(who_skips_hears_when_the_hub_is_done);
     TEST(a_part_of_a_rebase_counts_on_those_before_it);
 }
