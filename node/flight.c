@@ -102,16 +102,15 @@ static bool is_kept(const struct flight *flight, uint32_t chunk,
            (chosen || !flight->chunks[chunk].result);
 }
 
-/* What it stands for is offered again: once, of the fragments of an iteration.
- */
-static void give_back(struct node *node, const struct flight *flight)
+void flight_give_back(struct node *node, const struct msg_local_offer *offer)
 {
-    const struct msg_local_offer *offer = &flight->offer;
-
-    if (flight->part.stride > 1 && offer->iteration == node->back_at)
+    if (offer->fragments > 1 && !offer->last &&
+        offer->iteration == node->back_at)
         return;
     node->back_at = offer->iteration;
     node->samples_back += offer->samples;
+    if (offer->last) /* it may be made again */
+        node->parting.samples = 0;
 }
 
 /* All of an offer has its verdict: whether the link is too slow, again and
@@ -192,7 +191,7 @@ void flight_set_verdict(struct node *node, struct flight *flight,
         flight_released(node, flight);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
-            give_back(node, flight);
+            flight_give_back(node, &flight->offer);
     }
 }
 

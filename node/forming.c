@@ -240,6 +240,8 @@ void flights_start(struct node *node, const struct msg_local_offer *offer,
         forget.local_verdict.first = forget.local_verdict.last =
             offer->exchange;
         node_to_trainer(node, &forget, NULL);
+        if (offer->kind == EXCHANGE_DELTA && !offer->last)
+            flight_give_back(node, offer);
         return;
     }
     while (*end)

@@ -146,15 +146,12 @@ static bool is_made(const struct node *node)
     return false;
 }
 
-/* Of what was given back, `samples_back` counts the samples. */
 static void offer_kept(struct node *node)
 {
     struct msg_local_offer *offer = &node->parting;
 
     if (offer->exchange <= node->newest)
         offer->exchange = ++node->newest;
-    if (node->samples_back >= offer->samples)
-        offer->samples = 0;
     offer->kind = node->welcome.exchange;
     offer->fragments = node_fragments(node, offer->kind);
     offer->fragment = offer->fragments > 1 ? FRAGMENT_ALL : 0;

@@ -279,6 +279,9 @@ void flight_set_verdict(struct node *node, struct flight *flight,
 /* All chunks that have none yet. */
 void flight_set_other_verdicts(struct node *node, struct flight *flight,
                                enum verdict verdict);
+/* What it stands for is offered again: once, of the fragments of an iteration.
+ */
+void flight_give_back(struct node *node, const struct msg_local_offer *offer);
 void flights_drop(struct node *node);
 /* Tells the trainer that no result will come; keeps the verdicts coming. */
 void flight_forget(struct node *node, struct flight *flight);

@@ -143,6 +143,38 @@ static void what_is_not_the_runs_fragment_is_not_offered(void)
     }
 }
 
+/* Its progress comes with the next, and so do its samples: once, of an
+ * iteration's fragments. */
+static void what_is_not_offered_counts_with_what_is(void)
+{
+    static const struct msg_local_offer offers[] = {{.exchange = 1,
+                                                     .iteration = 7,
+                                                     .samples = 8,
+                                                     .fragment = 0,
+                                                     .fragments = 3},
+                                                    {.exchange = 2,
+                                                     .iteration = 7,
+                                                     .samples = 8,
+                                                     .fragment = 1,
+                                                     .fragments = 3},
+                                                    {.exchange = 3,
+                                                     .iteration = 9,
+                                                     .samples = 5,
+                                                     .fragment = 1,
+                                                     .fragments = 2}};
+    struct node_fixture *f = node_fixture_new();
+    struct blob *values = hand_floats(f->hand.pool, FIXTURE_CHUNK, 3);
+
+    f->welcome.fragments = 2;
+    node_fixture_ready(f, 1);
+    for (unsigned i = 0; i < 3; i++)
+        node_fixture_takes(f, &offers[i], values);
+    CHECK_EQUAL(3, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
+    CHECK_EQUAL(8 + 5, node_fixture_sent(f, MSG_OFFER)->offer.samples);
+    blob_unref(&values);
+    node_fixture_destroy(&f);
+}
+
 /* Tells the machine of ten iterations a second. */
 static void run_for_a_second(struct node_fixture *f)
 {
@@ -291,6 +323,7 @@ void add_node_fragments_tests(CU_pSuite suite)
     TEST(only_the_chunks_of_a_fragment_travel);
     TEST(a_verdict_counts_for_the_chunks_of_its_fragment);
     TEST(what_is_not_the_runs_fragment_is_not_offered);
+    TEST(what_is_not_offered_counts_with_what_is);
     TEST(p8_a_fragment_is_spread_up_to_the_next_ones_turn);
     TEST(gradients_are_offered_whole);
     TEST(t14_alpha_0_takes_the_outer_parameters);

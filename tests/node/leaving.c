@@ -286,6 +286,22 @@ static void a_last_offer_departs_from_a_version_that_the_hub_knows(void)
     node_fixture_destroy(&f);
 }
 
+/* It was left out where an earlier offer had been lost that stood for more. */
+static void the_last_offer_stands_for_its_samples_whatever_was_lost_before(void)
+{
+    struct node_fixture *f = node_fixture_offering();
+
+    node_fixture_breaks(f);
+    node_fixture_leaves(f, 2, 4);
+    for (int i = 0; i < 2; i++) {
+        node_fixture_rejoins(f);
+        CHECK_EQUAL(1, node_fixture_sent(f, MSG_OFFER)->offer.last);
+        CHECK_EQUAL(64, node_fixture_sent(f, MSG_OFFER)->offer.samples);
+        node_fixture_breaks(f);
+    }
+    node_fixture_destroy(&f);
+}
+
 void add_node_leaving_tests(CU_pSuite suite)
 {
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
@@ -305,4 +321,5 @@ void add_node_leaving_tests(CU_pSuite suite)
     TEST(what_no_centre_has_is_told);
     TEST(a_run_that_ends_without_a_last_offer_tells_what_is_lost);
     TEST(a_last_offer_departs_from_a_version_that_the_hub_knows);
+    TEST(the_last_offer_stands_for_its_samples_whatever_was_lost_before);
 }
