@@ -137,6 +137,29 @@ static void give_with(struct hub *hub, int member,
     state_transfer_check(hub, hub->roll.members[member], chunk, payload);
 }
 
+/* A chunk that does not come: it is merged without this one. */
+static void give_up(struct hub *hub, struct update *update, uint32_t chunk)
+{
+    if (update->chunks[chunk].state != CHUNK_EXPECTED)
+        return;
+    update_close(hub, update, chunk, VERDICT_EXPIRED);
+    update->delivered++;
+    update->credit.left -= update->credit.left > 0;
+}
+
+/* Who has used up its credit gets more when what has come is merged, which
+ * waits for what others have left out, as theirs waits for what it has: nobody
+ * waits for what has been overtaken. */
+static void close_gaps(struct hub *hub, struct update *update)
+{
+    const struct upload_credit *credit = &update->credit;
+
+    if (credit->prompt || credit->all_at_once || credit->given > credit->bytes)
+        return;
+    for (; update->whole < update->reach; update->whole++)
+        give_up(hub, update, update->whole);
+}
+
 void hub_on_chunk(struct hub *hub, const struct incoming *in)
 {
     struct member *member = in->member;
@@ -166,6 +189,9 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
     update->chunks[chunk->chunk].bytes = in->payload->wire_bytes;
     update->progress = hub->now;
     flow_came(hub, in->member, &update->credit, in->payload->wire_bytes);
+    if (update->reach <= chunk->chunk)
+        update->reach = chunk->chunk + 1;
+    close_gaps(hub, update);
     flow_stir(hub);
     if (update->credit.prompt)
         flow_return(hub, member, chunk->exchange, &update->credit,
@@ -184,12 +210,7 @@ void hub_on_close(struct hub *hub, const struct incoming *in)
     if (!update || !update->granted)
         return;
     for (uint32_t i = close->first;
-         i < hub->centre.count && i - close->first < close->chunks; i++) {
-        if (update->chunks[i].state != CHUNK_EXPECTED)
-            continue;
-        update_close(hub, update, i, VERDICT_EXPIRED);
-        update->delivered++;
-        update->credit.left -= update->credit.left > 0;
-    }
+         i < hub->centre.count && i - close->first < close->chunks; i++)
+        give_up(hub, update, i);
     hub->dirty |= DIRTY_ROUNDS;
 }

@@ -62,6 +62,8 @@ struct update {
     bool refused; /* by it, or it never came */
     int donor;    /* place in the round of whose it gets, or RECEIVE_... */
     uint32_t delivered, merged, answered; /* chunks; results sent */
+    uint32_t reach;                       /* above all chunks that have come */
+    uint32_t whole;                       /* below it none has been left out */
     struct round *round;   /* that it is in, until that is over */
     struct update *next;   /* of its member, in rounds */
     uint64_t ordinal;      /* of its node's offers that were taken */

@@ -85,6 +85,29 @@ static void a_share_of_one_chunk_still_merges_all(void)
     hub_fixture_destroy(&f);
 }
 
+/* Neither can send more: a's chunk is not merged without b's, nor b's without
+ * a's. */
+static void who_begins_with_the_last_chunk_holds_up_nobody(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node nodes[2];
+
+    f->config.window = 1;
+    all_offer(f, nodes, 2);
+    fake_node_delivers(f, &nodes[0], 1, 0, 0.5);
+    fake_node_delivers(f, &nodes[1], 1, 2, 0.5);
+    CHECK_NEAR(1.5, fake_node_result(f, &nodes[0], 1, 0), 0);
+    fake_node_delivers(f, &nodes[0], 1, 1, 0.5);
+    fake_node_delivers(f, &nodes[0], 1, 2, 0.5);
+    CHECK_EQUAL(1, hub_fixture_look(f)->version);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
+        CHECK_EQUAL(i < 2 ? VERDICT_EXPIRED : VERDICT_MERGED,
+                    fake_node_verdict(f, &nodes[1], 1, i));
+        fake_node_credits(f, &nodes[1], 1, i < 2 ? FIXTURE_CHUNK_BYTES : 8);
+    }
+    hub_fixture_destroy(&f);
+}
+
 /* One more than there is credit for may be under way, and overtaken: nothing
  * beyond that. */
 static void who_sends_without_credit_is_cut(void)
@@ -194,6 +217,7 @@ void add_hub_flow_tests(CU_pSuite suite)
     TEST(people_see_the_mean_rate);
     TEST(uploads_share_the_budget);
     TEST(a_share_of_one_chunk_still_merges_all);
+    TEST(who_begins_with_the_last_chunk_holds_up_nobody);
     TEST(who_sends_without_credit_is_cut);
     TEST(a_rule_that_sees_the_whole_is_outside_of_the_budget);
     TEST(first_parameters_that_come_twice_are_not_the_last);
