@@ -1,5 +1,6 @@
 #include "hub/adapt.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/need.h"
@@ -16,6 +17,8 @@ enum { FIRST_ROUNDS = 6, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
 #define LOOK (5 * SECOND)
 #define LONG_LOOK (15 * SECOND)
 #define CHANGES_AFTER (60 * SECOND)
+/* No rate sets the pace that is so many times that of half of the members. */
+#define FASTER 16.0
 
 void adapt_init(struct hub *hub)
 {
@@ -54,16 +57,17 @@ void adapt_heard(struct hub *hub, struct member *member,
                  const struct msg_ping *ping)
 {
     const struct msg_ping *before = &member->stats;
-    struct adapt *adapt = &hub->adapt;
+    struct traffic *traffic = &member->traffic;
     uint64_t results = ping->results - before->results;
 
     if (member->start != START_GO || ping->results <= before->results ||
-        ping->exchanging < before->exchanging)
+        ping->taken < before->taken || ping->exchanging < before->exchanging)
         return;
-    adapt->took[adapt->samples++ % ADAPT_SAMPLES] =
+    hub->adapt.samples++;
+    traffic->took[traffic->samples++ % TRAFFIC_TOOK] =
         (double)(ping->taken - before->taken) / (double)results;
-    member->traffic.results += results;
-    member->traffic.exchanging +=
+    traffic->results += results;
+    traffic->exchanging +=
         ((double)ping->exchanging - (double)before->exchanging) /
         (double)SECOND;
 }
@@ -107,26 +111,25 @@ static double busy_of(const struct member *member, double *up, double *down)
     return larger(most / count, limited(sent, member->delivery.bucket.rate));
 }
 
-static bool sets_pace(const struct member *member)
+static double pace_of(const struct member *member)
 {
-    return member_live(member) && !member->patience.spent &&
-           member->stats.rate > 0;
+    return member_live(member) && !member->patience.spent ? member->stats.rate
+                                                          : 0;
 }
 
 /* Iterations a second: of the slowest node where rounds wait for it, or as
  * rounds come, if that is faster. */
 static double rate_of(const struct hub *hub, double period)
 {
+    struct sorted_values rates = values_of(hub, pace_of);
     double slowest = 0, fastest = 0, rounds = 0;
 
-    EACH_MEMBER(hub, member) {
-        double rate = member->stats.rate;
-
-        if (!sets_pace(member))
-            continue;
-        slowest = slowest > 0 && slowest < rate ? slowest : rate;
-        fastest = larger(fastest, rate);
+    if (rates.count) {
+        slowest = rates.list[0];
+        fastest = fmin(rates.list[rates.count - 1],
+                       FASTER * rates.list[(rates.count - 1) / 2]);
     }
+    free(rates.list);
     if (!gate_gathers(hub))
         return fastest;
     if (period > 0)
@@ -134,16 +137,37 @@ static double rate_of(const struct hub *hub, double period)
     return larger(hub->config.dylu ? fastest : slowest, rounds);
 }
 
+/* What results took. All members count alike, however much each has told: one
+ * that says it often must not set k for all. */
+static void see_results(const struct hub *hub, struct tempo_seen *seen)
+{
+    struct tempo_value *took =
+        need_memory((size_t)hub->roll.count * TRAFFIC_TOOK, sizeof *took);
+    unsigned count = 0;
+
+    EACH_MEMBER(hub, member) {
+        const struct traffic *traffic = &member->traffic;
+        unsigned own =
+            traffic->samples < TRAFFIC_TOOK ? traffic->samples : TRAFFIC_TOOK;
+
+        for (unsigned i = 0; i < own; i++)
+            took[count++] =
+                (struct tempo_value){traffic->took[i], 1 / (double)own};
+    }
+    seen->quick = tempo_percentile(took, count, 0.1);
+    seen->usual = tempo_percentile(took, count, 0.5);
+    free(took);
+}
+
 static struct tempo_seen see(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
-    struct adapt *adapt = &hub->adapt;
+    const struct adapt *adapt = &hub->adapt;
     double *busy = need_memory((size_t)hub->roll.count, sizeof *busy);
-    double *costs = need_memory((size_t)hub->roll.count, sizeof *costs);
+    struct tempo_value *costs =
+        need_memory((size_t)hub->roll.count, sizeof *costs);
     double span = patience_seconds(hub->now - adapt->began), up = 0, down = 0;
     unsigned links = 0, trainers = 0;
-    unsigned samples = adapt->samples < ADAPT_SAMPLES ? (unsigned)adapt->samples
-                                                      : (unsigned)ADAPT_SAMPLES;
     struct tempo_seen seen = {.rate = rate_of(hub, span / adapt->rounds)};
 
     EACH_MEMBER(hub, member) {
@@ -153,14 +177,14 @@ static struct tempo_seen see(struct hub *hub)
         if (traffic->uploads)
             busy[links++] = busy_of(member, &up, &down);
         if (traffic->results)
-            costs[trainers++] = traffic->exchanging / (double)traffic->results;
+            costs[trainers++] = (struct tempo_value){
+                traffic->exchanging / (double)traffic->results, 1};
     }
     seen.busy =
         larger(pace_reference(busy, links),
                larger(limited(up, config->down), limited(down, config->up)));
     seen.exchanging = tempo_percentile(costs, trainers, 0.5);
-    seen.quick = tempo_percentile(adapt->took, samples, 0.1);
-    seen.usual = tempo_percentile(adapt->took, samples, 0.5);
+    see_results(hub, &seen);
     free(busy);
     free(costs);
     return seen;

@@ -15,21 +15,18 @@
 #include "codec/msg.h"
 #include "core/time.h"
 
-enum { ADAPT_SAMPLES = 256 };
-
 struct hub;
 struct member;
 
 struct adapt {
-    uint64_t every, delay;      /* in force: k and d */
-    uint64_t longest;           /* k that has been in force */
-    bool chosen;                /* not for the first time any more */
-    nanos changed;              /* when that was */
-    nanos began;                /* to look; and since then: */
-    unsigned skipped;           /* rounds that do not count, */
-    unsigned rounds;            /* that do */
-    double took[ADAPT_SAMPLES]; /* iterations, the newest ones */
-    uint64_t samples;
+    uint64_t every, delay; /* in force: k and d */
+    uint64_t longest;      /* k that has been in force */
+    bool chosen;           /* not for the first time any more */
+    nanos changed;         /* when that was */
+    nanos began;           /* to look; and since then: */
+    unsigned skipped;      /* rounds that do not count, */
+    unsigned rounds;       /* that do */
+    uint64_t samples;      /* of what results took (hub/traffic.h) */
 };
 
 void adapt_init(struct hub *hub);

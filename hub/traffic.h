@@ -11,15 +11,19 @@ struct hub;
 struct member;
 struct update;
 
+enum { TRAFFIC_TOOK = 32 };
+
 /* Of a member, since the hub has begun to look. */
 struct traffic {
-    nanos up, down;       /* its links were busy */
-    nanos counted;        /* until then, with uploads */
-    uint64_t up_bytes;    /* credit of the uploads that are over, */
-    uint64_t uploads;     /* and how many */
-    uint64_t down_before; /* bytes that it had been sent when that began */
-    uint64_t results;     /* that have come to it */
-    double exchanging;    /* seconds of its trainer */
+    nanos up, down;            /* its links were busy */
+    nanos counted;             /* until then, with uploads */
+    uint64_t up_bytes;         /* credit of the uploads that are over, */
+    uint64_t uploads;          /* and how many */
+    uint64_t down_before;      /* bytes that it had been sent when that began */
+    uint64_t results;          /* that have come to it */
+    double exchanging;         /* seconds of its trainer */
+    unsigned samples;          /* of the iterations that its results took, */
+    double took[TRAFFIC_TOOK]; /* the newest ones */
 };
 
 /* Of the last exchanges of a member, 16 to 32 of them, or fewer at first. */

@@ -1,8 +1,7 @@
 #include "policies/tempo.h"
 
 #include <math.h>
-
-#include "policies/order.h"
+#include <stdlib.h>
 
 #define BUSY 0.75
 #define EXCHANGING 0.01
@@ -41,12 +40,24 @@ bool tempo_differs(uint64_t now, uint64_t before)
     return apart > before / 4;
 }
 
-double tempo_percentile(double *list, unsigned count, double share)
+static int by_value(const void *one, const void *other)
 {
-    double rank = ceil(share * count - SLACK);
+    const struct tempo_value *a = one, *b = other;
+
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+double tempo_percentile(struct tempo_value *list, unsigned count, double share)
+{
+    double rest = 0;
+    unsigned i = 0;
 
     if (!count)
         return 0;
-    values_sort(list, count);
-    return list[rank < 1 ? 0 : (unsigned)rank - 1];
+    qsort(list, count, sizeof *list, by_value);
+    for (unsigned j = 0; j < count; j++)
+        rest += share * list[j].weight;
+    while (i + 1 < count && (rest -= list[i].weight) > SLACK)
+        i++;
+    return list[i].value;
 }

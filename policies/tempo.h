@@ -48,8 +48,13 @@ uint64_t tempo_every(const struct tempo_seen *seen);
 uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every);
 /* By more than a quarter: worth telling. */
 bool tempo_differs(uint64_t now, uint64_t before);
-/* The value that a share of the list is not above, by nearest rank; 0 of none.
- * Sorts it. */
-double tempo_percentile(double *list, unsigned count, double share);
+
+struct tempo_value {
+    double value, weight;
+};
+
+/* The value that a share of the weights is not above, by nearest rank; 0 of
+ * none. Sorts the list. */
+double tempo_percentile(struct tempo_value *list, unsigned count, double share);
 
 #endif

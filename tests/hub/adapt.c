@@ -1,7 +1,7 @@
 /* k and d while a run goes on (hub/adapt.c): a node whose link takes its time.
  */
 #include "tests/check.h"
-#include "tests/hub/hub_fixture.h"
+#include "tests/hub/pair.h"
 
 /* A node and what it has told. */
 struct told {
@@ -170,6 +170,56 @@ static void nonsense_of_a_node_is_bounded(void)
     hub_fixture_destroy(&f);
 }
 
+/* Beside who offers nothing; rounds do not wait for it. */
+static struct told begin_beside(struct hub_fixture *f, struct fake_node *other)
+{
+    struct told told;
+
+    f->config.policy.gate = &gate_async;
+    told = begin(f);
+    *other = fake_node_comes(f, "other");
+    fake_node_credits(f, other, 0, 0);
+    return told;
+}
+
+/* It says 30 times an exchange that a result has come, which took 10^12
+ * iterations, or fewer than none. */
+static void who_lies_often_counts_as_one(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node liar;
+    struct told told = begin_beside(f, &liar);
+    struct msg msg = {.kind = MSG_PING};
+
+    msg.ping.accuracy = -1;
+    for (unsigned i = 0; i < 8; i++) {
+        trains(f, &told, 1, 300 * MILLISECOND, 1400 * MILLISECOND);
+        for (unsigned j = 0; j < 30; j++) {
+            msg.ping.results++;
+            msg.ping.taken = j % 5 ? msg.ping.taken + 1000000000000 : 0;
+            hand_say(&f->hand, liar.control, &msg, NULL);
+        }
+    }
+    CHECK_EQUAL(14, hub_fixture_look(f)->every);
+    CHECK_EQUAL(7, hub_fixture_look(f)->delay);
+    hub_fixture_destroy(&f);
+}
+
+static void a_made_up_rate_does_not_set_k(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node liar;
+    struct told told = begin_beside(f, &liar);
+
+    for (unsigned i = 0; i < 8; i++) {
+        trains(f, &told, 1, 300 * MILLISECOND, 1400 * MILLISECOND);
+        pair_pings(f, &liar, 1e300);
+    }
+    CHECK_EQUAL(1, tunes(f, &told));
+    CHECK(hub_fixture_look(f)->every < 100);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_adapt_tests(CU_pSuite suite)
 {
     TEST(a_node_is_told_after_some_rounds);
@@ -178,4 +228,6 @@ void add_hub_adapt_tests(CU_pSuite suite)
     TEST(full_links_too_wait_for_the_minute);
     TEST(what_is_fixed_stays);
     TEST(nonsense_of_a_node_is_bounded);
+    TEST(who_lies_often_counts_as_one);
+    TEST(a_made_up_rate_does_not_set_k);
 }

@@ -130,13 +130,29 @@ static void a_quarter_is_not_worth_telling(void)
 
 static void percentiles_are_by_nearest_rank(void)
 {
-    double list[] = {5, 1, 4, 2, 3, 10, 9, 8, 7, 6};
+    struct tempo_value list[10];
+
+    for (unsigned i = 0; i < 10; i++)
+        list[i] = (struct tempo_value){(double)((7 * i + 3) % 10 + 1), 0.1};
 
     CHECK_NEAR(1, tempo_percentile(list, 10, 0.1), 0);
     CHECK_NEAR(5, tempo_percentile(list, 10, 0.5), 0);
     CHECK_NEAR(10, tempo_percentile(list, 10, 0.95), 0);
     CHECK_NEAR(1, tempo_percentile(list, 1, 0.95), 0);
     CHECK_NEAR(0, tempo_percentile(list, 0, 0.5), 0);
+}
+
+/* Three values of one node are worth as much as 30 of another one. */
+static void percentiles_are_of_the_weights(void)
+{
+    struct tempo_value list[33];
+
+    for (unsigned i = 0; i < 33; i++)
+        list[i] = i < 30 ? (struct tempo_value){1e12, 1.0 / 30}
+                         : (struct tempo_value){(double)i, 1.0 / 3};
+    CHECK_NEAR(30, tempo_percentile(list, 33, 0.1), 0);
+    CHECK_NEAR(32, tempo_percentile(list, 33, 0.5), 0);
+    CHECK_NEAR(1e12, tempo_percentile(list, 33, 0.6), 0);
 }
 
 void add_policies_tempo_tests(CU_pSuite suite)
@@ -151,4 +167,5 @@ void add_policies_tempo_tests(CU_pSuite suite)
     TEST(what_makes_no_sense_is_bounded);
     TEST(a_quarter_is_not_worth_telling);
     TEST(percentiles_are_by_nearest_rank);
+    TEST(percentiles_are_of_the_weights);
 }
