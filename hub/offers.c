@@ -49,6 +49,29 @@ static unsigned open_count(const struct member *member)
     return count;
 }
 
+/* Chunks of results that it is owed, of offers that it has made. */
+static uint64_t chunks_owed(const struct hub *hub, const struct member *member)
+{
+    uint64_t chunks = member->delivery.count;
+
+    for (unsigned i = 0; i < member->waiting_count; i++)
+        chunks += hub->centre.count - member->waiting[i]->foreign;
+    for (const struct update *one = member->in_rounds; one; one = one->next)
+        chunks += hub->centre.count - one->foreign;
+    return chunks;
+}
+
+/* How many it may be owed: what a node has in flight, d/k offers and one that
+ * is late, twice, as results of a round under way count with it. Each keeps a
+ * version of the centre in memory. */
+static uint64_t most_results(const struct hub *hub, const struct member *member)
+{
+    uint64_t every = member->every ? member->every : 1;
+    uint64_t delay = hub->adapt.delay;
+
+    return 2 * (1 + delay / every + (delay % every != 0));
+}
+
 static bool has_made_its_last(const struct member *member)
 {
     for (unsigned i = 0; i < member->waiting_count; i++)
@@ -89,8 +112,8 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
          offer->fragment >= offers_fragments(hub)) ||
         member->waiting_count + open_count(member) >=
             MAX_OFFERS - (offer->last ? 0U : 1U) ||
-        (!offer->last &&
-         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->centre.count))
+        (!offer->last && chunks_owed(hub, member) >=
+                             most_results(hub, member) * hub->centre.count))
         return VERDICT_SUPERSEDED;
     return VERDICT_MERGED;
 }

@@ -179,19 +179,30 @@ static void a_new_bulk_connection_has_the_whole_window(void)
     hub_fixture_destroy(&f);
 }
 
-static void who_never_has_room_for_results_may_not_offer_for_ever(void)
+/* With d = 2 k three are in flight, and twice as many results may wait. */
+static void who_has_no_room_for_results_may_not_offer_for_ever(void)
 {
     struct hub_fixture *f = hub_fixture_new();
     struct fake_node a;
 
     f->config.policy = preset_find("easgd")->policy;
     f->config.init = INIT_ELASTIC;
+    f->config.delay = 2;
     a = fake_node_with_window(f, 1);
-    for (uint64_t i = 1; i <= 70; i++) {
-        hand_forget(&f->hand);
+    for (uint64_t i = 1; i <= 8; i++)
         fake_node_gives(f, &a, i, 0);
-    }
-    CHECK_EQUAL(VERDICT_SUPERSEDED, fake_node_verdict(f, &a, 70, 0));
+    for (uint64_t i = 1; i <= 8; i++)
+        CHECK_EQUAL(i == 1   ? VERDICT_MERGED
+                    : i == 8 ? VERDICT_SUPERSEDED
+                             : VERDICT_COUNT,
+                    fake_node_verdict(f, &a, i, 0));
+    fake_node_credits(f, &a, 1, FIXTURE_CHUNK_BYTES);
+    fake_node_gives(f, &a, 9, 0);
+    CHECK_EQUAL(VERDICT_SUPERSEDED, fake_node_verdict(f, &a, 9, 0));
+    for (uint32_t i = 0; i < 2; i++)
+        fake_node_credits(f, &a, 1, i ? 8 : FIXTURE_CHUNK_BYTES);
+    fake_node_gives(f, &a, 10, 0);
+    CHECK_EQUAL(VERDICT_COUNT, fake_node_verdict(f, &a, 10, 0));
     CHECK(!hand_dropped(&f->hand, a.control));
     hub_fixture_destroy(&f);
 }
@@ -207,6 +218,7 @@ static struct hub_fixture *with_four_results(const char *preset,
     f->config.init = f->config.policy.exchange == EXCHANGE_PARAMETERS
                          ? INIT_ELASTIC
                          : INIT_HUB;
+    f->config.delay = 3;
     *a = fake_node_with_window(f, 1);
     for (uint64_t i = 1; i <= 4; i++)
         fake_node_gives(f, a, i, 0.5);
@@ -269,6 +281,7 @@ static void a_result_under_way_is_passed_over_as_a_whole(void)
     unsigned taken[5] = {0};
 
     f->config.policy.gate = &gate_async;
+    f->config.delay = 2;
     a = fake_node_with_window(f, 1);
     fake_node_gives(f, &a, 1, 0.5);
     fake_node_offers(f, &a, 2);
@@ -332,7 +345,7 @@ void add_hub_delivery_tests(CU_pSuite suite)
     TEST(a_centre_is_sent_when_the_node_asks_for_it);
     TEST(who_needs_no_centre_gets_none);
     TEST(a_new_bulk_connection_has_the_whole_window);
-    TEST(who_never_has_room_for_results_may_not_offer_for_ever);
+    TEST(who_has_no_room_for_results_may_not_offer_for_ever);
     TEST(for_a_slow_receiver_the_newest_result_wins);
     TEST(a_result_that_does_not_come_again_is_kept);
     TEST(a_result_under_way_is_passed_over_as_a_whole);

@@ -265,6 +265,7 @@ static void t20_results_that_wait_for_credit_are_changes_of_each_other(void)
     struct copy copy = {.changes = 0}, fresh;
 
     f->config.window = FIXTURE_VALUES;
+    f->config.delay = 3;
     a = fake_node_alone(f);
     for (uint64_t i = 1; i <= 4; i++)
         give(f, &a, i, 1);
