@@ -7,8 +7,11 @@
  *     theta += epsilon m / (sqrt(v) + tau)
  *
  * beta_1 = `outer_momentum`, epsilon = `outer_lr`, beta_2 and tau as the paper
- * has them. m and v start at 0 and are not corrected for it. Source: FedAdam,
- * Reddi et al. 2021, "Adaptive federated optimization", algorithm 2. */
+ * has them. m and v start at 0 and are not corrected for it. Where v would be
+ * beyond a float nothing changes: as infinity it would stay, and hold theta for
+ * good. Source: FedAdam, Reddi et al. 2021, "Adaptive federated optimization",
+ * algorithm 2. */
+#include <float.h>
 #include <math.h>
 
 #include "policies/policy.h"
@@ -32,6 +35,8 @@ static void step(const struct merge_tile *tile)
 
         first = beta * first + (1 - beta) * mean;
         second = BETA_2 * second + (1 - BETA_2) * mean * mean;
+        if (second > (double)FLT_MAX)
+            continue;
         tile->slot[0][i] = (float)first;
         tile->slot[1][i] = (float)second;
         tile->theta[i] =

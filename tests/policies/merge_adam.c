@@ -43,8 +43,21 @@ static void adam_steps_by_its_rate_along_what_all_agree_on(void)
     }
 }
 
+/* As large as the hub takes it. */
+static void one_huge_mean_does_not_hold_the_centre_for_good(void)
+{
+    struct star star = star_of("adam", 1, 0);
+    static const double huge = 1e25, usual = 0.5;
+
+    star_equal(&star, &huge, 1);
+    CHECK_NEAR(0, (double)star.theta, 0);
+    star_equal(&star, &usual, 1);
+    CHECK_NEAR(0.01 * 0.05 / (0.05 + 0.001), (double)star.theta, 1e-6);
+}
+
 void add_policies_merge_adam_tests(CU_pSuite suite)
 {
     TEST(adam_follows_its_algorithm);
     TEST(adam_steps_by_its_rate_along_what_all_agree_on);
+    TEST(one_huge_mean_does_not_hold_the_centre_for_good);
 }
