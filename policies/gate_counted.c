@@ -27,27 +27,12 @@ enum counted_answer counted_ask(struct counted *phase, unsigned nodes,
     return COUNTED_COMMUNICATE;
 }
 
-static nanos longest(const struct gate_state *state)
-{
-    return (nanos)(state->numbers->grace * (double)SECOND);
-}
-
 static int closes(const struct gate_state *state)
 {
     if (!gate_sync.closes(state))
         return 0;
     return counted_enough(state->iterations, state->live, state->every) ||
-           state->waited >= longest(state);
-}
-
-static double share(double samples, double total)
-{
-    return gate_sync.share(samples, total);
-}
-
-static double divisor(double total, unsigned count, unsigned live)
-{
-    return gate_sync.divisor(total, count, live);
+           state->waited >= gate_grace(state);
 }
 
 const struct gate_rule gate_counted = {
@@ -56,7 +41,7 @@ const struct gate_rule gate_counted = {
            "have done their iterations.",
     .batch = true,
     .closes = closes,
-    .share = share,
-    .divisor = divisor,
-    .longest = longest,
+    .share = gate_share,
+    .divisor = gate_divisor,
+    .longest = gate_grace,
 };

@@ -26,14 +26,9 @@
 /* Of slack: what has been measured may be a bit more the next time. */
 #define GAMMA 0.8
 
-static nanos longest(const struct gate_state *state)
-{
-    return (nanos)(state->numbers->grace * (double)SECOND);
-}
-
 static nanos longest_slack(const struct gate_state *state)
 {
-    return state->slack < 0 ? longest(state)
+    return state->slack < 0 ? gate_grace(state)
                             : (nanos)(GAMMA * (double)state->slack);
 }
 
@@ -50,7 +45,7 @@ static int closes_after(const struct gate_state *state, nanos grace)
 
 static int closes(const struct gate_state *state)
 {
-    return closes_after(state, longest(state));
+    return closes_after(state, gate_grace(state));
 }
 
 static int closes_slack(const struct gate_state *state)
@@ -60,14 +55,9 @@ static int closes_slack(const struct gate_state *state)
 
 static double divisor(double total, unsigned count, unsigned live)
 {
-    double sum = gate_sync.divisor(total, count, live);
+    double sum = gate_divisor(total, count, live);
 
     return live > count ? sum * live / count : sum;
-}
-
-static double share(double samples, double total)
-{
-    return gate_sync.share(samples, total);
 }
 
 const struct gate_rule gate_quorum = {
@@ -77,9 +67,9 @@ const struct gate_rule gate_quorum = {
     .batch = true,
     .partial = true,
     .closes = closes,
-    .share = share,
+    .share = gate_share,
     .divisor = divisor,
-    .longest = longest,
+    .longest = gate_grace,
 };
 const struct gate_rule gate_slack = {
     .name = "slack",
@@ -89,7 +79,7 @@ const struct gate_rule gate_slack = {
     .partial = true,
     .slack = true,
     .closes = closes_slack,
-    .share = share,
+    .share = gate_share,
     .divisor = divisor,
     .longest = longest_slack,
 };

@@ -7,15 +7,20 @@ static int sync_closes(const struct gate_state *state)
            state->offered >= state->live;
 }
 
-static double share(double samples, double total)
+double gate_share(double samples, double total)
 {
     return total > 0 ? samples : 1;
 }
 
-static double divisor(double total, unsigned count, unsigned live)
+double gate_divisor(double total, unsigned count, unsigned live)
 {
     (void)live;
     return total > 0 ? total : count;
+}
+
+nanos gate_grace(const struct gate_state *state)
+{
+    return (nanos)(state->numbers->grace * (double)SECOND);
 }
 
 const struct gate_rule gate_sync = {
@@ -23,6 +28,6 @@ const struct gate_rule gate_sync = {
     .doc = "A round closes when every live node has offered.",
     .batch = true,
     .closes = sync_closes,
-    .share = share,
-    .divisor = divisor,
+    .share = gate_share,
+    .divisor = gate_divisor,
 };

@@ -62,7 +62,7 @@ static void step(const struct merge_tile *tile)
     double early = tile->numbers->early;
 
     if (!tile->slot[0]) {
-        merge_mean.step(tile);
+        merge_step(tile);
         return;
     }
     for (size_t i = 0; tile->lost > 0 && i < tile->count; i++)

@@ -60,22 +60,12 @@ static void correct(const float *momentum, size_t count, double sign,
         update[i] = keeps * update[i] + takes * (double)momentum[i];
 }
 
-static unsigned slots(const struct policy_numbers *numbers)
-{
-    return merge_mean.slots(numbers);
-}
-
-static void step(const struct merge_tile *tile)
-{
-    merge_mean.step(tile);
-}
-
 const struct merge_rule merge_heloco = {
     .name = "heloco",
     .doc = "The same step, once what goes against the momentum is corrected.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
-    .slots = slots,
+    .slots = merge_slots,
     .correct = correct,
-    .step = step,
+    .step = merge_step,
     .verb = VERB_REBASE,
 };

@@ -21,12 +21,12 @@
 #include "core/floats.h"
 #include "policies/policy.h"
 
-static unsigned slots(const struct policy_numbers *numbers)
+unsigned merge_slots(const struct policy_numbers *numbers)
 {
     return numbers->outer_momentum > 0 ? 1 : 0;
 }
 
-static void step(const struct merge_tile *tile)
+void merge_step(const struct merge_tile *tile)
 {
     double lr = tile->numbers->outer_lr;
     double mu = tile->numbers->outer_momentum;
@@ -65,16 +65,16 @@ const struct merge_rule merge_mean = {
     .name = "mean",
     .doc = "The centre takes a Nesterov step along the mean update.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
-    .slots = slots,
-    .step = step,
+    .slots = merge_slots,
+    .step = merge_step,
     .verb = VERB_REBASE,
 };
 const struct merge_rule merge_soft = {
     .name = "soft",
     .doc = "The same step; nodes go k / (k + d) of the way to the centre.",
     .takes = 1u << EXCHANGE_DELTA,
-    .slots = slots,
-    .step = step,
+    .slots = merge_slots,
+    .step = merge_step,
     .verb = VERB_REBASE,
     .weight = soft,
 };
@@ -82,8 +82,8 @@ const struct merge_rule merge_mixing = {
     .name = "mixing",
     .doc = "The same step; nodes mix the centre into what they have.",
     .takes = 1u << EXCHANGE_DELTA,
-    .slots = slots,
-    .step = step,
+    .slots = merge_slots,
+    .step = merge_step,
     .verb = VERB_PULL,
     .weight = merge_pull,
 };

@@ -108,6 +108,11 @@ struct gate_rule {
     nanos (*longest)(const struct gate_state *state);
 };
 
+/* Those of sync, which others have, too; and `grace` as the longest. */
+double gate_share(double samples, double total);
+double gate_divisor(double total, unsigned count, unsigned live);
+nanos gate_grace(const struct gate_state *state);
+
 /* ---- select ---- */
 
 struct select_rule {
@@ -171,6 +176,11 @@ struct reduce_rule {
                      hub has no held-out data */
 };
 
+/* clip's, which others have, too. */
+void reduce_weigh(const struct candidate *list, unsigned count,
+                  const struct policy_context *context, double *samples,
+                  double *factor);
+
 /* ---- merge ---- */
 
 /* A tile of the centre, to be moved by what the round came to. */
@@ -207,7 +217,9 @@ struct merge_rule {
     bool sends_previous; /* they get the centre as it was before the step */
 };
 
-/* The weight of rules that `pull` alone decides. */
+/* mean's slots and step, and the weight of rules that `pull` alone decides. */
+unsigned merge_slots(const struct policy_numbers *numbers);
+void merge_step(const struct merge_tile *tile);
 double merge_pull(const struct policy_numbers *numbers, unsigned live,
                   double delay);
 

@@ -89,7 +89,7 @@ static void hold(const struct candidate *list, unsigned count, double least,
     free(pull);
 }
 
-static void weigh(const struct candidate *list, unsigned count,
+void reduce_weigh(const struct candidate *list, unsigned count,
                   const struct policy_context *context, double *samples,
                   double *factor)
 {
@@ -114,5 +114,5 @@ const struct reduce_rule reduce_clip = {
     .name = "clip",
     .doc = "The mean, once long updates are shortened to a multiple of "
            "the median length.",
-    .weigh = weigh,
+    .weigh = reduce_weigh,
 };

@@ -33,13 +33,6 @@ static double bound(const double *length, unsigned count, double *scratch)
     return known < FEW ? HUGE_VAL : LONGEST * values_median(scratch, known);
 }
 
-static void weigh(const struct candidate *list, unsigned count,
-                  const struct policy_context *context, double *samples,
-                  double *factor)
-{
-    reduce_clip.weigh(list, count, context, samples, factor);
-}
-
 static double blend(const double *length, const double *share, unsigned count,
                     double *factor)
 {
@@ -70,7 +63,7 @@ static bool spares(const struct tensor *tensor)
 const struct reduce_rule reduce_rda = {
     .name = "rda",
     .doc = "The mean direction of each tensor, of the updates' mean length.",
-    .weigh = weigh,
+    .weigh = reduce_weigh,
     .blend = blend,
     .spares = spares,
 };

@@ -22,7 +22,7 @@ static void weigh(const struct candidate *list, unsigned count,
     for (unsigned i = 0; known && i < count; i++)
         if (list[i].steps)
             weighed[i].samples *= list[i].samples / (double)list[i].steps;
-    reduce_clip.weigh(weighed, count, context, samples, factor);
+    reduce_weigh(weighed, count, context, samples, factor);
     free(weighed);
 }
 
