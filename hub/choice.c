@@ -274,6 +274,15 @@ static void take_judgement(struct hub *hub, const struct round *round,
     decline(hub, update, VERDICT_REFUTED);
 }
 
+/* Nobody is to blame for it: all that were to be judged are offered again. */
+static void say_unjudged(struct hub *hub, enum status status)
+{
+    effects_note(hub->out, NOTE_NO_MEMORY, "",
+                 "what nodes have offered could not be judged: %s; they offer "
+                 "it again",
+                 status_words(status));
+}
+
 static void judged(void *machine, struct job *job)
 {
     struct hub *hub = machine;
@@ -285,12 +294,17 @@ static void judged(void *machine, struct job *job)
     if (!round)
         return;
     round->state = ROUND_CLOSED;
+    if (job->status != STATUS_OK)
+        say_unjudged(hub, job->status);
     EACH_OFFER(round, update) {
         if (!is_to_be_judged(hub, update) || at == order->count ||
             order->one[at].candidate.node != update->candidate.node)
             continue;
-        take_judgement(hub, round, update, &order->one[at].candidate,
-                       job->status == STATUS_OK ? order->one[at].weight : 0);
+        if (job->status == STATUS_OK)
+            take_judgement(hub, round, update, &order->one[at].candidate,
+                           order->one[at].weight);
+        else
+            decline(hub, update, VERDICT_LOST);
         at++;
     }
     hub->dirty |= DIRTY_ROUNDS;

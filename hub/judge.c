@@ -135,6 +135,8 @@ static double loss(const struct pile *pile, const double *weights,
         if (job->status == STATUS_OK && isfinite(scored->error))
             *error = scored->error;
     }
+    if (!whole || job->status == STATUS_NO_MEMORY)
+        heap->job->status = STATUS_NO_MEMORY; /* says nothing of the updates */
     job_destroy(&job);
     blob_unref(&whole);
     return score;

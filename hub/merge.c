@@ -143,7 +143,7 @@ static void merged(void *machine, struct job *job)
     } else {
         EACH_OFFER(round, one)
             update_close(hub, one, chunk, VERDICT_LOST);
-        effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
+        effects_note(hub->out, NOTE_NO_MEMORY, "", "a merge failed: %s",
                      status_words(job->status));
     }
     chunk_merged(hub, round, chunk);

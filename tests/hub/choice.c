@@ -144,6 +144,25 @@ static void a_node_that_is_back_is_not_told_what_is_not_decided(void)
     hub_fixture_destroy(&three.f);
 }
 
+/* The checks of what three have delivered are followed by the judge's job. */
+static void what_could_not_be_compared_is_offered_again(void)
+{
+    struct three three = three_of("krum");
+
+    offer(three.f, &three.a, 1, 1);
+    offer(three.f, &three.b, 1, 1);
+    offer(three.f, &three.c, 1, 1);
+    three.f->hand.starved = 0;
+    three.f->hand.starves = 3 * FIXTURE_CHUNKS + 1;
+    fake_node_delivers_all(three.f, &three.a, 1, 1);
+    fake_node_delivers_all(three.f, &three.b, 1, 1);
+    fake_node_delivers_all(three.f, &three.c, 1, 1);
+    CHECK_EQUAL(VERDICT_LOST, fake_node_verdict(three.f, &three.a, 1, 0));
+    CHECK_EQUAL(VERDICT_LOST, fake_node_verdict(three.f, &three.c, 1, 2));
+    CHECK_NEAR(1, fake_node_result(three.f, &three.b, 1, 0), 0);
+    hub_fixture_destroy(&three.f);
+}
+
 static void t22_nothing_of_another_lineage_is_merged(void)
 {
     static const char *const names[] = {"mean", "ddp", "easgd"};
@@ -252,6 +271,7 @@ void add_hub_choice_tests(CU_pSuite suite)
     TEST(who_gets_a_result_gets_no_verdict_beside_it);
     TEST(what_is_judged_as_a_whole_is_granted_as_a_whole);
     TEST(a_node_that_is_back_is_not_told_what_is_not_decided);
+    TEST(what_could_not_be_compared_is_offered_again);
     TEST(t22_nothing_of_another_lineage_is_merged);
     TEST(lineages_that_are_kept_apart_are_merged);
     TEST(t27_a_restart_in_a_round_comes_to_the_same_centre);

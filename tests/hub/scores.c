@@ -5,12 +5,18 @@
 #include "tests/check.h"
 #include "tests/hub/hub_fixture.h"
 
+/* For these there is no memory. */
+enum { TOO_MUCH = 99 };
+
 /* The hub's held-out data: 3 is best, and a loss is how far it is. */
 static void taste_run(struct job *job)
 {
     struct score_job *score = (struct score_job *)job;
+    double value = (double)blob_floats(job->in[0].blob)[0];
 
-    score->loss = fabs((double)blob_floats(job->in[0].blob)[0] - 3);
+    if (value == TOO_MUCH)
+        job->status = STATUS_NO_MEMORY;
+    score->loss = fabs(value - 3);
     score->accuracy = -1;
     score->error = 0;
 }
@@ -171,8 +177,25 @@ static void what_nobody_has_tested_is_given_to_nobody(void)
     CHECK_EQUAL(16, given);
 }
 
+/* Else its nodes would throw away what they have learnt. */
+static void what_could_not_be_tested_is_offered_again(void)
+{
+    static const double claim[3] = {1, 1, 1}, at[3] = {1, TOO_MUCH - 1, 1};
+    struct crowd crowd = crowd_by(&preset_find("soup")->policy, 3);
+
+    all_offer(&crowd, claim, at);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(VERDICT_LOST,
+                    fake_node_verdict(crowd.f, &crowd.node[i], 1, 0));
+    CHECK(hand_note(&crowd.f->hand, NOTE_DECLINED) == NULL);
+    CHECK_CONTAINS("could not be judged: not enough memory",
+                   hand_note(&crowd.f->hand, NOTE_NO_MEMORY)->text);
+    hub_fixture_destroy(&crowd.f);
+}
+
 void add_hub_scores_tests(CU_pSuite suite)
 {
+    TEST(what_could_not_be_tested_is_offered_again);
     TEST(a_claim_is_tested_before_it_is_merged);
     TEST(who_changes_nothing_wins_by_no_claim);
     TEST(nobody_follows_a_leader_by_its_word);
