@@ -214,12 +214,11 @@ static void delivered_free(struct delivered *delivered)
 /* Momentum is the mean of what the nodes of former rounds go on with. Where
  * fewer go on than those, the part of the others ends: one node's progress is
  * too noisy to be carried as far as that of all. */
-static double lost_share(const struct hub *hub, const struct round *round,
+static double lost_share(const struct round *round,
                          const struct centre_chunk *centre)
 {
-    unsigned then = centre->live ? centre->live : hub->centre.merged_live;
-
-    return round->live < then ? 1 - (double)round->live / then : 0;
+    return round->live < centre->live ? 1 - (double)round->live / centre->live
+                                      : 0;
 }
 
 static struct job *merge_job(struct hub *hub, struct round *round,
@@ -247,7 +246,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     merge->updates_before = centre->updates_before;
     merge->divisor = delivered->divisor;
     merge->schema = hub->centre.schema;
-    merge->lost = lost_share(hub, round, centre);
+    merge->lost = lost_share(round, centre);
     centre->live = hub->centre.merged_live = round->live;
     job->context = round->policy;
     return job;
