@@ -12,7 +12,7 @@
 static bool is_merging(const struct hub *hub)
 {
     EACH_ROUND(hub, round)
-        if (round->state != ROUND_OPEN)
+        if (round->state == ROUND_SETTLED)
             return true;
     return false;
 }
@@ -24,7 +24,7 @@ static bool is_merging(const struct hub *hub)
 static bool is_founding(struct hub *hub)
 {
     if (tournament_goes_on(hub))
-        return is_merging(hub);
+        return hub->rounds.undecided || is_merging(hub);
     if (centre_is_founded(hub) || !hub->roll.tally.present)
         return false;
     if (!hub->run.found_until)
@@ -105,16 +105,15 @@ static bool save_wanted(const struct hub *hub)
             hub->memory.best);
 }
 
-/* Once all chunks are of one version again: saves it. Rounds that gather are
- * left: their nodes learn from the next hub that nothing has come of them. */
+/* Once all chunks are of one version again: saves it. That waits for nobody.
+ * Rounds that gather or are being judged are left: their nodes learn from the
+ * next hub that nothing has come of them. */
 static void stop_advance(struct hub *hub)
 {
-    bool merging = is_merging(hub);
-
-    if (hub->memory.saving || (merging && hub->now < hub->run.last_call))
+    if (hub->memory.saving || is_merging(hub))
         return;
     if (centre_is_founded(hub) && hub->config.save && !hub->memory.unsaved &&
-        !merging && hub->memory.saved_version != hub->centre.version) {
+        hub->memory.saved_version != hub->centre.version) {
         hub->memory.want_save =
             !hub->memory.save_until || hub->now >= hub->memory.next_save;
         hub->dirty |= DIRTY_MEMORY;
@@ -137,9 +136,8 @@ void finish_stop(struct hub *hub)
         return;
     }
     hub->run.phase = PHASE_STOPPING;
-    hub->run.last_call = hub->now + LAST_CALL;
     EACH_ROUND(hub, round)
-        if (round->state != ROUND_OPEN)
+        if (round->state == ROUND_SETTLED)
             EACH_OFFER(round, one)
                 update_cut(hub, one, VERDICT_EXPIRED, false);
     EACH_MEMBER(hub, member)

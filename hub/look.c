@@ -323,8 +323,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->delay = hub->adapt.delay;
     view->founded = centre_is_founded(hub);
     view->ending = run_is_ending(hub);
-    view->stopping =
-        hub->run.phase == PHASE_STOPPING || hub->run.phase == PHASE_STOPPED;
+    view->stopping = run_is_stopping(hub);
     view->reached = hub->run.reached;
     view->ended = hub->run.phase >= PHASE_ENDED;
     view->recovering = hub->run.phase == PHASE_RECOVERING;

@@ -245,9 +245,7 @@ static bool gate_closes(const struct hub *hub, const struct round *round)
     /* A node that leaves with it does not wait for others to come. */
     if ((run_is_ending(hub) || round->lasts) && state.required > state.live)
         state.required = state.live;
-    return hub->run.phase != PHASE_STOPPING &&
-           hub->run.phase != PHASE_STOPPED && round->count &&
-           may_close(hub, &state);
+    return !run_is_stopping(hub) && round->count && may_close(hub, &state);
 }
 
 nanos gate_deadline(const struct hub *hub, nanos latest)
@@ -319,7 +317,8 @@ static void rounds_fill(struct hub *hub)
 static void rounds_choose(struct hub *hub)
 {
     for (struct round *round = hub->rounds.first;
-         round && hub->rounds.undecided; round = round->next)
+         round && hub->rounds.undecided && !run_is_stopping(hub);
+         round = round->next)
         choice_advance(hub, round);
 }
 

@@ -154,6 +154,11 @@ bool run_is_ending(const struct hub *hub)
            hub->run.phase < PHASE_STOPPED;
 }
 
+bool run_is_stopping(const struct hub *hub)
+{
+    return hub->run.phase == PHASE_STOPPING || hub->run.phase == PHASE_STOPPED;
+}
+
 void hub_job(struct hub *hub, struct job *job)
 {
     assert(hub->out);

@@ -69,6 +69,8 @@ void hub_job(struct hub *hub, struct job *job);
 
 /* Its nodes have been called for their last offers, or it is over. */
 bool run_is_ending(const struct hub *hub);
+/* The hub ends before it: no round closes any more, or is judged. */
+bool run_is_stopping(const struct hub *hub);
 /* Centre versions (sync) or rounds of all nodes (async) since `base`;
  * UINT64_MAX if the centre has been rolled back since. */
 uint64_t members_lag(const struct hub *hub, uint64_t base);

@@ -291,6 +291,41 @@ static void what_gathers_when_the_hub_stops_is_left_to_the_next_hub(void)
     hub_fixture_destroy(&f);
 }
 
+/* While it evaluates, the operator stops the hub, and eleven seconds pass. */
+static void stop_meanwhile(struct job *job)
+{
+    struct hub_fixture *f = *(struct hub_fixture *const *)job->context;
+
+    if (f && !hub_fixture_look(f)->stopping) {
+        (void)hub_fixture_order(f, COMMAND_STOP, "");
+        hand_wait(&f->hand, 11 * SECOND);
+    }
+    ((struct score_job *)job)->loss = 1;
+}
+
+/* Nothing of its round has moved: the centre is saved as it is. */
+static void what_is_judged_when_the_hub_stops_is_left_to_the_next_hub(void)
+{
+    static const struct work slow = {.name = "slow", .run = stop_meanwhile};
+    struct hub_fixture *f = hub_fixture_new(), *stops = NULL;
+    struct fake_node a;
+
+    f->config.policy = preset_find("soup")->policy;
+    store_lend(&store, f);
+    f->config.evaluate = &slow;
+    f->config.evaluate_context = (const void *)&stops;
+    a = fake_node_alone(f);
+    fake_node_gives(f, &a, 1, 1);
+    CHECK_EQUAL(1, hub_fixture_look(f)->version);
+    stops = f;
+    fake_node_gives(f, &a, 2, 1);
+    CHECK(hub_ended(f->hub));
+    CHECK_EQUAL(1, store.version);
+    CHECK_EQUAL(1, hub_fixture_look(f)->version);
+    CHECK_EQUAL(VERDICT_COUNT, fake_node_verdict(f, &a, 2, 0));
+    hub_fixture_destroy(&f);
+}
+
 static void end_ends_the_run_in_good_order(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -336,6 +371,7 @@ void add_hub_orders_tests(CU_pSuite suite)
     TEST(who_takes_a_pinned_nodes_place_is_not_pinned);
     TEST(stop_saves_and_tells_no_node_that_the_run_is_over);
     TEST(what_gathers_when_the_hub_stops_is_left_to_the_next_hub);
+    TEST(what_is_judged_when_the_hub_stops_is_left_to_the_next_hub);
     TEST(end_ends_the_run_in_good_order);
     TEST(a_drained_node_does_not_hold_up_the_end);
 }
