@@ -23,8 +23,7 @@ const char *const centre_slots[SAVED_SLOTS] = {"outer.safetensors",
 enum {
     LIVES_BYTES = 32,
     BLIND_STEP = 1 << 16, /* lives left out at most: the last is not known */
-    LIFE_SHIFT = 32,      /* an epoch is life << 32 and what is counted in it */
-    STATE_MOST_BYTES = 64 << 20
+    LIFE_SHIFT = 32       /* an epoch is life << 32 and what is counted in it */
 };
 
 bool centre_is_best(const char *name, uint64_t *version)
@@ -240,16 +239,19 @@ static enum status read_files(const char *folder,
                               struct centre_loaded *out, struct why *why)
 {
     enum status status = read_model(folder, CENTRE_FILE, &out->centre, why);
+    const struct inventory_file *state = inventory_find(manifest, CENTRE_STATE);
     char path[FILE_PATH_BYTES];
     size_t size = 0;
 
+    if (!state)
+        return because(why, STATUS_MALFORMED, "it has no " CENTRE_STATE);
     for (unsigned i = 0; i < SAVED_SLOTS && status == STATUS_OK; i++)
         if (inventory_find(manifest, centre_slots[i]))
             status = read_model(folder, centre_slots[i], &out->outer[i], why);
     path_join(path, folder, CENTRE_STATE);
     if (status == STATUS_OK)
         status =
-            file_read_saved(path, STATE_MOST_BYTES, &out->state, &size, why);
+            file_read_saved(path, (size_t)state->size, &out->state, &size, why);
     return status;
 }
 

@@ -77,6 +77,32 @@ static void a_version_without_slots_is_loaded_without(void)
     saver_close(&saver);
 }
 
+/* Its size is what the manifest says, whose checksums have been compared. */
+static void a_state_of_any_size_is_loaded(void)
+{
+    const size_t size = (64 << 20) + 1;
+    struct saver saver;
+    struct centre_loaded *loaded;
+    struct job *job;
+    struct blob **state, *large;
+
+    if (!saver_open(&saver))
+        return;
+    job = saver_job(&saver, 3, 100, 0);
+    state = &job->in[SAVER_CHUNKS].blob;
+    large = blob_need(saver.pool, size);
+    memset(large->bytes, 'x', size);
+    memcpy(large->bytes, (*state)->bytes, (*state)->size);
+    blob_unref(state);
+    *state = large;
+    CHECK_OK(saver_do(job));
+    loaded = saver_load(&saver);
+    if (CHECK(loaded) && loaded)
+        CHECK_EQUAL(size, strlen(loaded->saved.state));
+    centre_loaded_destroy(&loaded);
+    saver_close(&saver);
+}
+
 static void two_generations_are_kept_and_current_is_the_newest(void)
 {
     struct saver saver;
@@ -291,6 +317,7 @@ void add_store_centre_tests(CU_pSuite suite)
     TEST(a_saved_centre_is_loaded);
     TEST(a_chunk_of_a_slot_that_has_not_moved_is_zeros);
     TEST(a_version_without_slots_is_loaded_without);
+    TEST(a_state_of_any_size_is_loaded);
     TEST(two_generations_are_kept_and_current_is_the_newest);
     TEST(the_best_centres_are_kept_from_one_generation_to_the_next);
     TEST(a_best_centre_that_is_gone_is_done_without);
