@@ -33,7 +33,7 @@ static bool is_due(const struct hub *hub)
     const struct keeping *keeping = &hub->memory.keeping;
     nanos every = KEEP_EVERY + (nanos)hub->roll.tally.present * KEEP_EVERY_NODE;
 
-    return is_sent_out(hub) && !keeping->busy && !keeping->too_large &&
+    return is_sent_out(hub) && !keeping->busy &&
            hub->run.phase != PHASE_RECOVERING &&
            hub->run.phase != PHASE_CLOSING &&
            (hub->rounds.here || keeping->first) &&
@@ -129,7 +129,8 @@ void keeping_tick(struct hub *hub)
 
     if (pause < KEEP_DEMAND)
         pause = KEEP_DEMAND;
-    if (keeping->wanted || !is_due(hub) || hub->now - keeping->at < pause)
+    if (keeping->wanted || keeping->too_large || !is_due(hub) ||
+        hub->now - keeping->at < pause)
         return;
     choose_keepers(hub);
     if (!keeping->count)
@@ -183,13 +184,28 @@ static void made(void *machine, struct job *job)
 
 const struct work work_manifest = {"manifest", make_manifest, made};
 
-/* What any bulk connection carries. */
-static bool is_carried(const struct hub *hub, size_t state_bytes)
+/* Bytes of the state's text that any bulk connection carries with it. */
+static size_t keeping_most(const struct hub *hub)
 {
     size_t chunk = (size_t)hub->config.chunk_elements * sizeof(float);
+    size_t most = chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES;
+    size_t without = manifest_bytes(hub->centre.count, 0);
 
-    return manifest_bytes(hub->centre.count, state_bytes) <=
-           (chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES);
+    return most > without ? most - without : 0;
+}
+
+/* Says once that it is too large, until one is not. */
+static bool is_carried(struct hub *hub, size_t state_bytes)
+{
+    bool too_large = state_bytes > keeping_most(hub);
+
+    if (too_large && !hub->memory.keeping.too_large)
+        effects_note(hub->out, NOTE_UNKEPT, "",
+                     "nodes keep no centre for now, and the disk alone has "
+                     "it: what would prove one is larger than a chunk of "
+                     "this run");
+    hub->memory.keeping.too_large = too_large;
+    return !too_large;
 }
 
 /* The manifest of the version that is complete now; NULL: nobody is to have
@@ -212,17 +228,18 @@ static struct job *manifest_job(struct hub *hub)
         job->in[i].blob = blob_ref(last_sent_of(&hub->centre.chunk[i]));
         job->in[i].weight = (double)hub->centre.chunk[i].changed;
     }
+    EACH_MEMBER(hub, member)
+        updates_shorten(hub, member,
+                        keeping_most(hub) / 2 / (size_t)hub->roll.count);
     job->in[hub->centre.count].blob = saved_write(hub);
     job->context = &hub->config.seal;
     made->version = hub->centre.version;
     made->epoch = hub->roll.epoch;
-    if (!is_carried(hub, job->in[hub->centre.count].blob->size)) {
-        keeping->too_large = true;
-        effects_note(hub->out, NOTE_KEPT, "",
-                     "what proves a centre is too large for this --chunk: "
-                     "nodes keep none");
+    keeping->made = true;
+    keeping->version = hub->centre.version;
+    keeping->at = hub->now;
+    if (!is_carried(hub, job->in[hub->centre.count].blob->size))
         job_destroy(&job);
-    }
     return job;
 }
 
@@ -240,8 +257,6 @@ void keeping_start(struct hub *hub)
     keeping->first &= job != NULL;
     if (!job)
         return;
-    keeping->busy = keeping->made = true;
-    keeping->version = hub->centre.version;
-    keeping->at = hub->now;
+    keeping->busy = true;
     hub_job(hub, job);
 }

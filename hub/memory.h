@@ -53,9 +53,9 @@ enum { KEEPERS = 64 }; /* that are told of one version */
 struct keeping {
     bool busy;          /* a manifest is being made */
     bool wanted;        /* behind the fence of snapshots */
-    bool too_large;     /* and it was said */
+    bool too_large;     /* the last one, and it was said */
     bool first;         /* nothing is kept yet: rounds wait until it is made */
-    bool made;          /* one at least: */
+    bool made;          /* one at least, or it was too large: */
     uint64_t version;   /* of which version, */
     nanos at;           /* and when */
     uint64_t bytes;     /* of the last one */

@@ -134,11 +134,14 @@ void verdicts_tell(struct hub *hub, struct member *member,
  * and frees the rest. */
 void update_retire(struct hub *hub, struct update *update);
 void update_destroy(struct hub *hub, struct update **update);
-/* Nobody is told any more what became of the member's former exchanges. */
 /* Where one is remembered that was not merged as a whole; what was there is
  * gone. */
 struct update **update_place(struct hub *hub, struct member *member,
                              uint64_t exchange);
+/* Forgets the oldest of those that were merged in part, if their lines, 32
+ * bytes and a letter for each chunk, would take more. */
+void updates_shorten(struct hub *hub, struct member *member, size_t bytes);
+/* Nobody is told any more what became of the member's former exchanges. */
 void updates_forget(struct hub *hub, struct member *member);
 /* Of a round under way and of the member's session; or NULL. */
 struct update *update_find(struct hub *hub, int member, uint64_t exchange);

@@ -105,6 +105,43 @@ struct update **update_place(struct hub *hub, struct member *member,
     return place;
 }
 
+/* The oldest of those whose chunks have several fates, and *count of them;
+ * NULL: there is none. */
+static struct update **oldest_split(struct member *member, unsigned *count)
+{
+    struct update **oldest = NULL;
+
+    *count = 0;
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
+        struct update **one = &member->remembered[i];
+
+        if (!*one || !(*one)->chunks)
+            continue;
+        ++*count;
+        if (!oldest || (*one)->offer.exchange < (*oldest)->offer.exchange)
+            oldest = one;
+    }
+    return oldest;
+}
+
+/* They are kept without gaps. */
+void updates_shorten(struct hub *hub, struct member *member, size_t bytes)
+{
+    size_t most = bytes / (32 + (size_t)hub->centre.count);
+    unsigned count;
+    struct update **one;
+
+    while ((one = oldest_split(member, &count)) && count > 1 && count > most) {
+        struct update **last = &member->remembered[MAX_REMEMBERED - 1];
+
+        while (!*last)
+            last--;
+        forget(hub, member, one);
+        *one = *last;
+        *last = NULL;
+    }
+}
+
 void updates_forget(struct hub *hub, struct member *member)
 {
     for (unsigned i = 0; i < MAX_REMEMBERED; i++)
