@@ -140,10 +140,12 @@ static void judge(struct world *world, unsigned place)
 {
     const char *words = NULL;
 
-    if (world->broken[0] || world->config.unjudged)
+    if (world->broken[0])
         return;
-    if (world->steps_now > STEPS_AT_ONCE)
+    if (world->steps_now > STEPS_AT_ONCE + STEPS_OF_NODE_AT_ONCE * world->count)
         words = "takes steps without end and lets no time pass";
+    else if (world->config.unjudged)
+        return;
     else if (place == PLACE_HUB)
         words = hub_check(world->hub);
     else if (!is_trainer(place))

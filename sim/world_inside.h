@@ -16,8 +16,9 @@
 /* Places for machines: the hub, then each node and its trainer. */
 enum { PLACE_HUB };
 
-/* More steps than this at one moment: a machine does not let time go on. */
-enum { STEPS_AT_ONCE = 100000 };
+/* More steps than this at one moment, and for each node than this: a machine
+ * does not let time go on. */
+enum { STEPS_AT_ONCE = 100000, STEPS_OF_NODE_AT_ONCE = 100 };
 
 enum end { END_HUB, END_NODE, ENDS };
 

@@ -78,7 +78,7 @@ static enum status settle_step(struct options *options, struct why *why)
 {
     if (!options->step_time && !options->given.step_time)
         options->step_time = USUAL_STEP;
-    if (options->step_time >= LEAST_STEP)
+    if (options->step_time >= TRACE_LEAST_STEP)
         return STATUS_OK;
     return because(why, STATUS_USAGE,
                    "--step-time: must be at least 1us: say how long an "

@@ -8,7 +8,6 @@
 enum { SCENARIO_SPEEDS = 256 };
 /* Where the options do not say. */
 #define USUAL_STEP (100 * MILLISECOND)
-#define LEAST_STEP MICROSECOND
 #define USUAL_RUN (600 * SECOND)
 
 struct trace;

@@ -119,6 +119,8 @@ enum status recorded_value(struct recorded *of, struct trace_track *track,
 
     if (last && (last->time >= time || last->value == value))
         return STATUS_OK;
+    if (quantity == QUANTITY_STEP && value < TRACE_LEAST_STEP)
+        return STATUS_OK; /* a node may say what it likes */
     return trace_add_value(of->trace, track, quantity, time, value, why);
 }
 

@@ -103,8 +103,8 @@ enum status recorded_leave(struct recorded *of, struct recorded_node *node,
 enum status recorded_happens(struct recorded *of, struct recorded_node *node,
                              enum traced_kind kind, uint64_t first,
                              uint64_t second, struct why *why) MUST_CHECK;
-/* That a quantity has this value from `time` on, unless it holds already or
- * the series is beyond that time. */
+/* That a quantity has this value from `time` on, unless it holds already,
+ * the series is beyond that time, or no step is as short. */
 enum status recorded_value(struct recorded *of, struct trace_track *track,
                            enum quantity quantity, nanos time, int64_t value,
                            struct why *why) MUST_CHECK;

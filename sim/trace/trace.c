@@ -183,6 +183,10 @@ enum status trace_add_value(struct trace *trace, struct trace_track *track,
     struct trace_series *series = &track->series[quantity];
     enum status status;
 
+    if (quantity == QUANTITY_STEP && value < TRACE_LEAST_STEP)
+        return because(why, STATUS_CONFIG,
+                       "step of %s is less than 1us: no iteration is as short",
+                       track->name);
     if (series->count && series->points[series->count - 1].time >= time)
         return because(why, STATUS_CONFIG,
                        "%s of %s has a value of that time "

@@ -31,6 +31,8 @@
 #define TRACE_FORMAT "starswitch-trace 1"
 #define TRACE_ALL "*"
 #define TRACE_HUB "hub"
+/* An iteration takes some time, or virtual time would stand still. */
+#define TRACE_LEAST_STEP MICROSECOND
 
 enum {
     TRACE_NAME_BYTES = 64, /* with its NUL */
@@ -110,7 +112,8 @@ enum status trace_track(struct trace *trace, const char *name,
                         struct trace_track **out, struct why *why) MUST_CHECK;
 
 /* Says that from `time` on the quantity has this value. CONFIG: the time is
- * not after that of the series' last point, or there is too much. */
+ * not after that of the series' last point, a step is shorter than
+ * TRACE_LEAST_STEP, or there is too much. */
 enum status trace_add_value(struct trace *trace, struct trace_track *track,
                             enum quantity quantity, nanos time, int64_t value,
                             struct why *why) MUST_CHECK;

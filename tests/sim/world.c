@@ -1,5 +1,7 @@
 #include "sim/world.h"
 
+#include <string.h>
+
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 
@@ -164,6 +166,34 @@ static void a_frozen_process_takes_no_step(void)
     lab_destroy(&lab);
 }
 
+/* From 5 s on iterations take no time, until there were very many. */
+static void stall(struct lab *lab, const struct world_step *step)
+{
+    unsigned *left = lab->own;
+
+    if (!step->trainer || world_now(lab->world) < 5 * SECOND || !*left)
+        return;
+    trainer_pace(world_trainer(lab->world, 0), --*left ? 0 : SECOND);
+}
+
+static void a_world_that_stands_still_ends_with_a_word(void)
+{
+    unsigned left = 300000;
+    struct lab *lab = lab_new(10);
+
+    lab->own = &left;
+    lab->after_step = stall;
+    lab->config.hub.every = 1000000;
+    lab->config.unjudged = true;
+    lab_open(lab, 3);
+    lab_add(lab, "n1", &drifting);
+    CHECK(!world_run(lab->world, 10 * SECOND));
+    CHECK(world_broken(lab->world) &&
+          strstr(world_broken(lab->world), "lets no time pass"));
+    CHECK(left > 0);
+    lab_destroy(&lab);
+}
+
 void add_sim_world_tests(CU_pSuite suite)
 {
     TEST(equal_seeds_have_equal_histories);
@@ -172,4 +202,5 @@ void add_sim_world_tests(CU_pSuite suite)
     TEST(nodes_share_the_port_of_the_hub);
     TEST(a_crashed_hub_goes_on_from_what_it_saved);
     TEST(a_frozen_process_takes_no_step);
+    TEST(a_world_that_stands_still_ends_with_a_word);
 }

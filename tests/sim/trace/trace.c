@@ -185,6 +185,8 @@ static const struct {
     {HEAD "0s n1 loss 2\nend\n", "line 3: loss '2': is too large"},
     {HEAD "9s n1 up 5MB\nend\n", "line 3: the value comes after"},
     {HEAD "1s n1 up 5MB\n1s n1 up 6MB\nend\n", "line 4: up of n1 has a value"},
+    {HEAD "0s n1 step 999ns\nend\n", "line 3: step of n1 is less than 1us"},
+    {HEAD "0s * step 0s\nend\n", "line 3: step of * is less than 1us"},
     {HEAD "10s n1 join\nend\n", "line 3: it happens after"},
     {HEAD "1s * join\nend\n", "line 3: join happens at a node"},
     {HEAD "1s n1 offer\nend\n", "line 3: offer needs exchange=N"},

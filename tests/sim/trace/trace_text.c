@@ -60,12 +60,13 @@ static void add_series(struct trace *trace, struct trace_track *track,
     nanos time = prng_below(prng, 2) ? 0 : draw(prng, trace->span);
 
     for (unsigned i = 0; i < count && time < trace->span; i++) {
+        int64_t least = quantity == QUANTITY_STEP ? TRACE_LEAST_STEP : 0;
         int64_t most = quantities[quantity].measure == MEASURE_PART
                            ? PART_WHOLE + 1
                            : NEVER - 1;
 
-        CHECK_OK(trace_add_value(trace, track, quantity, time, draw(prng, most),
-                                 NULL));
+        CHECK_OK(trace_add_value(trace, track, quantity, time,
+                                 least + draw(prng, most - least), NULL));
         time += 1 + draw(prng, trace->span - time + 1);
     }
 }
