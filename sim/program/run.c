@@ -190,7 +190,7 @@ static enum status make_timeline(const struct run *run, struct why *why)
         status = import_record(text, size, &import, &trace, why);
     if (status == STATUS_OK)
         status = write_timeline(options->timeline, trace, why);
-    if (!options->record[0])
+    if (status == STATUS_OK && !options->record[0])
         (void)unlink(run->recording);
     trace_destroy(&trace);
     free(text);

@@ -46,8 +46,11 @@ bool fields_payload(const struct fields *fields, uint64_t *out)
 {
     const char *at = strrchr(fields->text, '[');
 
-    at = at ? at + 1 : NULL;
-    return at && line_digits(&at, out) && (*at == ' ' || *at == ']') &&
+    *out = 0;
+    if (!at)
+        return true;
+    at++;
+    return line_digits(&at, out) && (*at == ' ' || *at == ']') &&
            strchr(at, ']') && *out < UINT64_C(1) << 40;
 }
 

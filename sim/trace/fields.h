@@ -24,7 +24,8 @@ bool fields_count(const struct fields *fields, const char *name, uint64_t *out);
 /* number * 10^power, rounded. */
 bool fields_rounded(const struct fields *fields, const char *name, int power,
                     int64_t *out);
-/* The payload's size, "[1024 3f...]" at the end. */
+/* The payload's size, "[1024 3f...]" at the end; 0 without: what a node knows
+ * it is not sent. */
 bool fields_payload(const struct fields *fields, uint64_t *out);
 /* The field `name`, a string, as a name that a trace may have: one word. */
 bool fields_name(const struct fields *fields, char name[TRACE_NAME_BYTES]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/check.h"
 #include "tests/sim/command.h"
@@ -59,6 +60,35 @@ static void the_report_of_a_run_by_scenario_does_too(void)
     folder_remove(&folder);
 }
 
+/* Where one update alone was merged its node is sent no result's payload. The
+ * recording that the timeline is made of goes with it, not before. */
+static void a_timeline_is_made_where_results_are_known(void)
+{
+    struct folder folder;
+    struct command left;
+    char line[400];
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    (void)snprintf(line, sizeof line,
+                   "run --nodes 1 --codec-down raw --time 20s --timeline %s",
+                   folder_file(&folder, "t.json"));
+    left = command_line(&folder, sim_run, line);
+    CHECK_EQUAL(0, left.code);
+    CHECK_CONTAINS("t.json", left.out);
+    CHECK(file_exists(folder_file(&folder, "t.json")));
+    CHECK(!file_exists(folder_file(&folder, "t.json.record")));
+    command_free(&left);
+    CHECK(mkdir(folder_file(&folder, "d.json"), 0700) == 0);
+    (void)snprintf(line, sizeof line, "run --nodes 1 --time 5s --timeline %s",
+                   folder_file(&folder, "d.json"));
+    left = command_line(&folder, sim_run, line);
+    CHECK(left.code != 0);
+    CHECK(file_exists(folder_file(&folder, "d.json.record")));
+    command_free(&left);
+    folder_remove(&folder);
+}
+
 static void the_report_of_a_comparison_names_the_policies(void)
 {
     static const char *const words[] = {"mean", "easgd", "<svg", NULL};
@@ -79,6 +109,7 @@ void add_sim_program_run_tests(CU_pSuite suite)
 {
     TEST(the_report_of_a_run_names_its_nodes);
     TEST(the_report_of_a_run_by_scenario_does_too);
+    TEST(a_timeline_is_made_where_results_are_known);
     TEST(the_report_of_a_comparison_names_the_policies);
     TEST(the_report_of_a_sweep_names_the_settings);
 }
