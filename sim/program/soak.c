@@ -102,18 +102,24 @@ static void run_batch(void *of, unsigned number, void *result)
 }
 
 /* One seed after the other, each in a process of its own: some of them ended
- * the batch's. */
-static void try_batch(struct soaking *soaking, unsigned number)
+ * the batch's. False: interrupted, and the batch is not lived. */
+static bool try_batch(struct soaking *soaking, unsigned number)
 {
-    for (unsigned i = 0; i < size_of(soaking, number); i++) {
+    bool whole = true;
+
+    for (unsigned i = 0; whole && i < size_of(soaking, number); i++) {
         uint64_t seed = first_of(soaking, number) + i;
         struct soak_plan *plan = soak_draw(seed);
         struct soak_life life;
 
-        soak_try(plan, NULL, &life);
-        add_life(&soaking->stretch[number], seed, &life);
+        whole = soak_try(plan, NULL, &life);
+        if (whole)
+            add_life(&soaking->stretch[number], seed, &life);
         soak_plan_destroy(&plan);
     }
+    if (!whole)
+        soaking->stretch[number] = (struct batch){0};
+    return whole;
 }
 
 static void add_batch(struct batch *all, const struct batch *batch)
@@ -141,14 +147,14 @@ static bool soak_stretch(struct soaking *soaking)
 
     for (unsigned i = 0; i < count; i++) {
         if (whole && !soaking->stretch[i].lived)
-            try_batch(soaking, i);
+            whole = try_batch(soaking, i);
         if (!soaking->stretch[i].lived)
             break;
         add_batch(&soaking->all, &soaking->stretch[i]);
         lived += soaking->stretch[i].lived;
     }
     soaking->lived += lived;
-    return whole;
+    return whole || soaking->lived == soaking->seeds;
 }
 
 /* Where to go on, as options. */

@@ -139,11 +139,12 @@ bool process_pool_run(const struct process_pool *pool, void *results)
                           .results = results,
                           .workers = worker_count(pool),
                           .began = seconds()};
-    void (*on_int)(int) = signal(SIGINT, interrupt);
-    void (*on_term)(int) = signal(SIGTERM, interrupt);
+    void (*on_int)(int), (*on_term)(int);
 
     assert(pool->size <= PROCESS_POOL_RESULT_BYTES);
     interrupted = 0;
+    on_int = signal(SIGINT, interrupt);
+    on_term = signal(SIGTERM, interrupt);
     shift.said = shift.began;
     memset(results, 0, pool->count * pool->size);
     while (shift.done < (interrupted ? shift.next : pool->count)) {
@@ -157,5 +158,5 @@ bool process_pool_run(const struct process_pool *pool, void *results)
     }
     (void)signal(SIGINT, on_int);
     (void)signal(SIGTERM, on_term);
-    return shift.done == pool->count && !(interrupted && pool->together);
+    return shift.done == pool->count && !interrupted;
 }

@@ -28,7 +28,8 @@ struct process_pool {
 
 /* results[i * size ...] is that of job i; zeros if its process died or it was
  * not begun. After SIGINT or SIGTERM no more are begun, and where results are
- * of use together only those under way are ended; then false. */
+ * of use together only those under way are ended; then false, also where all
+ * were begun: Ctrl-C ends them, too, as they are of the same terminal. */
 bool process_pool_run(const struct process_pool *pool, void *results);
 
 #endif

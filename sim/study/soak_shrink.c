@@ -29,7 +29,7 @@ static void run_attempt(void *of, unsigned number, void *result)
         soak_live_twice(attempt->plan, result);
 }
 
-void soak_try(const struct soak_plan *plan, const struct soak_watcher *watcher,
+bool soak_try(const struct soak_plan *plan, const struct soak_watcher *watcher,
               struct soak_life *out)
 {
     struct attempt attempt = {plan, watcher};
@@ -39,10 +39,13 @@ void soak_try(const struct soak_plan *plan, const struct soak_watcher *watcher,
                                 .of = &attempt,
                                 .run = run_attempt};
 
+    if (!process_pool_run(&pool, out))
+        return false;
     /* Nothing comes home from a process that died. */
-    if (!process_pool_run(&pool, out) || !out->steps)
+    if (!out->steps)
         (void)snprintf(out->complaint, sizeof out->complaint,
                        "its process dies, or takes more than %d s", LONGEST);
+    return true;
 }
 
 bool soak_alike(const char *one, const char *other)
@@ -78,9 +81,10 @@ static bool keeps(struct search *search, struct soak_plan *plan)
 
     if (search->attempts < SOAK_ATTEMPTS) {
         search->attempts++;
-        soak_try(plan, search->watcher, &life);
-        if (life.complaint[0] &&
-            soak_alike(life.complaint, search->complaint)) {
+        if (!soak_try(plan, search->watcher, &life))
+            search->attempts = SOAK_ATTEMPTS;
+        else if (life.complaint[0] &&
+                 soak_alike(life.complaint, search->complaint)) {
             soak_plan_destroy(&search->best);
             search->best = plan;
             search->better = true;

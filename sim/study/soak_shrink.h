@@ -13,14 +13,16 @@
 
 enum { SOAK_ATTEMPTS = 3000 /* at most, for one story */ };
 
-/* Lives a plan in a child. A child that dies has a complaint that says so. */
-void soak_try(const struct soak_plan *plan, const struct soak_watcher *watcher,
-              struct soak_life *out);
+/* Lives a plan in a child. A child that dies has a complaint that says so.
+ * False: somebody has interrupted it, and nothing is known of it. */
+bool soak_try(const struct soak_plan *plan, const struct soak_watcher *watcher,
+              struct soak_life *out) MUST_CHECK;
 
 /* Whether two complaints are the same but for their numbers. */
 bool soak_alike(const char *one, const char *other);
 
-/* The shortest plan found that fails with `complaint`; the caller's. */
+/* The shortest plan found that fails with `complaint`, until somebody
+ * interrupts it; the caller's. */
 struct soak_plan *soak_shrink(const struct soak_plan *plan,
                               const struct soak_watcher *watcher,
                               const char *complaint);

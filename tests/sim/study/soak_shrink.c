@@ -1,7 +1,9 @@
 #include "sim/study/soak_shrink.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/sim/study/plans.h"
@@ -60,7 +62,7 @@ static void check_shortest(const struct soak_watcher *watcher,
     struct soak_life life;
     char *text;
 
-    soak_try(plan, watcher, &life);
+    CHECK(soak_try(plan, watcher, &life));
     CHECK_CONTAINS(complaint, life.complaint);
     best = soak_shrink(plan, watcher, life.complaint);
     text = plan_text(best);
@@ -84,6 +86,36 @@ static void what_ends_the_process_is_shortened_too(void)
     check_shortest(&watcher, "its process dies");
 }
 
+/* Ctrl-C: the child's, and its parent's. */
+static const char *interrupt(void *of, const struct world *world,
+                             const struct script_event *event)
+{
+    if (crash_without_hub(of, world, event)) {
+        (void)kill(getppid(), SIGINT);
+        (void)raise(SIGINT);
+    }
+    return NULL;
+}
+
+/* It is no broken promise, and nothing is cut of its story. */
+static void who_interrupts_a_life_learns_nothing_of_it(void)
+{
+    const struct soak_watcher watcher = {.complain = interrupt};
+    struct soak_plan *plan = plan_of(busy), *best;
+    struct soak_life life;
+    char *text, *whole = plan_text(plan);
+
+    CHECK(!soak_try(plan, &watcher, &life));
+    CHECK_TEXT("", life.complaint);
+    best = soak_shrink(plan, &watcher, "its process dies");
+    text = plan_text(best);
+    CHECK_TEXT(whole, text);
+    free(text);
+    free(whole);
+    soak_plan_destroy(&best);
+    soak_plan_destroy(&plan);
+}
+
 static void complaints_are_alike_but_for_their_numbers(void)
 {
     CHECK(soak_alike("n1 is at 12.5 s", "n13 is at 7 s"));
@@ -95,5 +127,6 @@ void add_sim_study_soak_shrink_tests(CU_pSuite suite)
 {
     TEST(a_planted_bug_is_told_in_a_short_story);
     TEST(what_ends_the_process_is_shortened_too);
+    TEST(who_interrupts_a_life_learns_nothing_of_it);
     TEST(complaints_are_alike_but_for_their_numbers);
 }
