@@ -36,6 +36,7 @@ static enum status take_leave(struct recorded *of, unsigned long line,
 {
     char *word = line_word(&rest);
     const struct recorded_peer *peer;
+    struct recorded_node *node;
     enum status status = STATUS_OK;
     uint64_t id;
 
@@ -45,8 +46,9 @@ static enum status take_leave(struct recorded *of, unsigned long line,
                        "recording is damaged",
                        line);
     peer = recorded_peer(of, id);
-    if (peer && peer->control)
-        status = recorded_leave(of, &of->nodes[peer->node], why);
+    node = peer ? &of->nodes[peer->node] : NULL;
+    if (node && node->control == id) /* it has not come back by another one */
+        status = recorded_leave(of, node, why);
     if (!of->of_node)
         recorded_forget_peer(of, id);
     return status;

@@ -29,7 +29,7 @@ struct recorded_peer *recorded_peer(const struct recorded *of, uint64_t id)
 }
 
 enum status recorded_add_peer(struct recorded *of, uint64_t id, unsigned node,
-                              bool control, struct why *why)
+                              struct why *why)
 {
     struct recorded_peer *peer = recorded_peer(of, id);
     unsigned place = peer_place(of, id);
@@ -42,7 +42,7 @@ enum status recorded_add_peer(struct recorded *of, uint64_t id, unsigned node,
         memmove(peer + 1, peer, (of->peer_count - place) * sizeof *peer);
         of->peer_count++;
     }
-    *peer = (struct recorded_peer){id, node, control};
+    *peer = (struct recorded_peer){id, node};
     return STATUS_OK;
 }
 
@@ -97,10 +97,11 @@ enum status recorded_happens(struct recorded *of, struct recorded_node *node,
 }
 
 enum status recorded_join(struct recorded *of, struct recorded_node *node,
-                          uint64_t session, struct why *why)
+                          uint64_t session, uint64_t control, struct why *why)
 {
     enum status status = trace_track(of->trace, node->name, &node->track, why);
 
+    node->control = control;
     if (status != STATUS_OK || (node->here && node->session == session))
         return status;
     node->session = session;

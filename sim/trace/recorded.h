@@ -24,6 +24,7 @@ struct recorded_node {
     char name[TRACE_NAME_BYTES];
     struct trace_track *track; /* NULL until it has joined */
     uint64_t session;
+    uint64_t control; /* the connection that it was taken in by */
     bool here;
     struct batch received, sent; /* by the machine that has recorded */
     /* Of the last PING since it has joined; in its own recording, of the last
@@ -44,7 +45,6 @@ struct recorded_node {
 struct recorded_peer {
     uint64_t id;
     unsigned node;
-    bool control;
 };
 
 struct recorded;
@@ -77,7 +77,7 @@ struct recorded {
 struct recorded_peer *recorded_peer(const struct recorded *of, uint64_t id);
 /* Makes it known, or another's. CONFIG: too many. */
 enum status recorded_add_peer(struct recorded *of, uint64_t id, unsigned node,
-                              bool control, struct why *why) MUST_CHECK;
+                              struct why *why) MUST_CHECK;
 void recorded_forget_peer(struct recorded *of, uint64_t id);
 
 /* The node of this name, made if need be. */
@@ -92,9 +92,10 @@ struct recorded_node *recorded_node_of(const struct recorded *of,
 enum status recorded_begin_node(struct recorded *of, const struct fields *title,
                                 struct why *why) MUST_CHECK;
 
-/* The hub takes it in, or tells it anew. */
+/* The hub takes it in by this connection, or tells it anew. */
 enum status recorded_join(struct recorded *of, struct recorded_node *node,
-                          uint64_t session, struct why *why) MUST_CHECK;
+                          uint64_t session, uint64_t control,
+                          struct why *why) MUST_CHECK;
 /* It is gone, if it was there. */
 enum status recorded_leave(struct recorded *of, struct recorded_node *node,
                            struct why *why) MUST_CHECK;

@@ -17,7 +17,7 @@ static enum status take_hello(struct recorded *of, const struct fields *fields,
         return fields_lack(fields, "name", why);
     status = recorded_node(of, name, &node, why);
     if (status == STATUS_OK)
-        status = recorded_add_peer(of, fields->peer, node, true, why);
+        status = recorded_add_peer(of, fields->peer, node, why);
     return status;
 }
 
@@ -31,7 +31,8 @@ static enum status take_welcome(struct recorded *of,
         return STATUS_OK;
     if (!fields_count(fields, "session", &session))
         return fields_lack(fields, "session", why);
-    return recorded_join(of, &of->nodes[peer->node], session, why);
+    return recorded_join(of, &of->nodes[peer->node], session, fields->peer,
+                         why);
 }
 
 static enum status take_attach(struct recorded *of, const struct fields *fields,
@@ -43,7 +44,7 @@ static enum status take_attach(struct recorded *of, const struct fields *fields,
         return fields_lack(fields, "session", why);
     for (unsigned i = 0; i < of->node_count; i++)
         if (of->nodes[i].here && of->nodes[i].session == session)
-            return recorded_add_peer(of, fields->peer, i, false, why);
+            return recorded_add_peer(of, fields->peer, i, why);
     return STATUS_OK;
 }
 

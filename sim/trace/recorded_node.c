@@ -21,7 +21,7 @@ enum status recorded_begin_node(struct recorded *of, const struct fields *title,
     of->messages = recorded_node_messages;
     status = recorded_node(of, name, &node, why);
     for (uint64_t peer = TRAINER; peer <= BULK && status == STATUS_OK; peer++)
-        status = recorded_add_peer(of, peer, node, peer == CONTROL, why);
+        status = recorded_add_peer(of, peer, node, why);
     if (status == STATUS_OK)
         status = trace_track(of->trace, name, &of->nodes[node].track, why);
     return status;
@@ -34,7 +34,7 @@ static enum status take_welcome(struct recorded *of,
 
     if (!fields_count(fields, "session", &session))
         return fields_lack(fields, "session", why);
-    return recorded_join(of, of->nodes, session, why);
+    return recorded_join(of, of->nodes, session, fields->peer, why);
 }
 
 /* ---- the trainer ---- */

@@ -71,21 +71,6 @@ static void a_recording_says_who_did_what_and_when(void)
     free(text);
 }
 
-static void a_node_that_claims_steps_without_time_has_none(void)
-{
-    static const char text[] =
-        "starswitch-record 1 hub\n"
-        "1 message 4 hello name=\"n1\"\n"
-        "  send 4 welcome session=7\n"
-        "2 message 4 ping sent=1 round_trip=0 iteration=1 rate=2e9 waited=0\n"
-        "3 message 4 ping sent=2 round_trip=0 iteration=2 rate=1e6 waited=0\n";
-    char *trace = imported("record", text, NULL);
-
-    CHECK_CONTAINS("\n1s n1 step 1us\n", trace);
-    CHECK(!strstr(trace, "step 0s"));
-    free(trace);
-}
-
 static const char node_sample[] =
     "starswitch-record 1 node name=\"n 1\"\n"
     "100 message 1 local_offer exchange=0 iteration=0 samples=0 score=1e+300 "
@@ -390,7 +375,6 @@ static void what_a_node_records_is_what_its_hub_saw(void)
 void add_sim_trace_import_record_tests(CU_pSuite suite)
 {
     TEST(a_recording_says_who_did_what_and_when);
-    TEST(a_node_that_claims_steps_without_time_has_none);
     TEST(a_nodes_recording_has_the_times_of_its_trainer);
     TEST(a_damaged_recording_is_refused_by_its_line);
     TEST(what_a_hub_records_gives_the_star_back);
