@@ -265,6 +265,7 @@ void trial_mean(const struct trial *trials, unsigned count_of,
         out->done &= trial->done;
         if (!trial->done)
             (void)snprintf(out->trouble, sizeof out->trouble, "%s",
-                           trial->trouble);
+                           trial->trouble[0] ? trial->trouble
+                                             : "its process died");
     }
 }

@@ -78,7 +78,11 @@ enum status tune_open(const struct options *options, struct tune **out,
 
     if (!tune)
         return because(why, STATUS_NO_MEMORY, "not enough memory");
-    status = scenario_open(options, &scenario, why);
+    status = options->scenario[0]
+                 ? because(why, STATUS_USAGE,
+                           "--scenario: tune measures a star in which nothing "
+                           "fails: leave it out, or play it with compare")
+                 : scenario_open(options, &scenario, why);
     if (status == STATUS_OK)
         status = fill(tune, scenario, why);
     scenario_close(&scenario);

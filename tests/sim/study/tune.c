@@ -96,6 +96,27 @@ static void a_policy_that_was_not_measured_is_refused(void)
     CHECK(tune == NULL);
 }
 
+static void faults_are_refused(void)
+{
+    struct options options = options_of(SMALL "--scenario faults");
+    struct tune *tune = NULL;
+    struct why why = {""};
+
+    CHECK_STATUS(STATUS_USAGE, tune_open(&options, &tune, &why));
+    CHECK_CONTAINS("--scenario: tune measures a star", why.text);
+    CHECK(tune == NULL);
+}
+
+static void a_trial_without_a_word_has_died(void)
+{
+    const struct trial trials[2] = {{.done = true}, {.done = false}};
+    struct trial mean;
+
+    trial_mean(trials, 2, &mean);
+    CHECK(!mean.done);
+    CHECK_TEXT("its process died", mean.trouble);
+}
+
 /* 2000 iterations: k <= 100 leaves 20 rounds; below 100 rounds momentum is
  * 0.5. */
 static void a_budget_bounds_k_and_momentum(void)
@@ -353,6 +374,8 @@ void add_sim_study_tune_tests(CU_pSuite suite)
     TEST(some_hundred_settings_are_predicted_and_the_best_is_first);
     TEST(what_is_given_is_not_varied);
     TEST(a_policy_that_was_not_measured_is_refused);
+    TEST(faults_are_refused);
+    TEST(a_trial_without_a_word_has_died);
     TEST(a_budget_bounds_k_and_momentum);
     TEST(the_hub_understands_the_command_line);
     TEST(plays_come_to_what_closed_forms_say);
