@@ -59,7 +59,7 @@ int command_plan(int count, char **words)
 {
     static char rate[] = "--rate", port[] = "--port", tune[] = "tune";
     static char path[PROGRAM_PATH_BYTES];
-    char *passed[2 * WORDS_MOST + 3];
+    char *passed[4 * WORDS_MOST + 3]; /* --link=RATE becomes four */
     int made = 0, taken;
     struct why why;
 
