@@ -316,6 +316,14 @@ static void print_line(void *of, const char *line)
     (void)fprintf(of, "%s\n", line);
 }
 
+/* False: not all of it could be written. */
+static bool end_record(FILE *file)
+{
+    bool whole = !ferror(file);
+
+    return fclose(file) == 0 && whole;
+}
+
 /* Lives the plan of a file. Its transcript goes to --record. */
 static enum status tell_story(const struct options *options, struct why *why)
 {
@@ -325,6 +333,7 @@ static enum status tell_story(const struct options *options, struct why *why)
     struct soak_life life;
     char *text = NULL;
     size_t size = 0;
+    bool recorded;
     struct why reason;
     enum status status =
         file_read(options->scenario, LONGEST_STORY, &text, &size, why);
@@ -342,11 +351,12 @@ static enum status tell_story(const struct options *options, struct why *why)
         return because(why, STATUS_IO, "--record %s cannot be written", record);
     }
     soak_live(plan, watcher.of ? &watcher : NULL, &life);
-    if (watcher.of)
-        (void)fclose(watcher.of);
+    recorded = !watcher.of || end_record(watcher.of);
     soak_plan_destroy(&plan);
     if (life.complaint[0])
         return because(why, STATUS_BUG, "%s", life.complaint);
+    if (!recorded)
+        return because(why, STATUS_IO, "--record %s cannot be written", record);
     (void)printf("nothing is wrong with it, after %.1f virtual seconds\n",
                  (double)life.time / (double)SECOND);
     return STATUS_OK;

@@ -1,4 +1,4 @@
-/* Reports that starswitch-sim writes, of one run and of several: they are made
+/* Files that starswitch-sim writes. Reports of one run and of several are made
  * while the simulated star is there, and say what its nodes were called. */
 #include "sim/program/program.h"
 
@@ -89,6 +89,26 @@ static void a_timeline_is_made_where_results_are_known(void)
     folder_remove(&folder);
 }
 
+static void a_story_whose_record_is_cut_says_so(void)
+{
+    static const char story[] = "set nodes 1\nset faults 1s\n"
+                                "at 0s start hub\nat 0s start n1\n";
+    struct folder folder;
+    struct command left;
+    char line[400];
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK(file_fill(folder_file(&folder, "story"), story, strlen(story)));
+    (void)snprintf(line, sizeof line, "soak --scenario %s --record /dev/full",
+                   folder_file(&folder, "story"));
+    left = command_line(&folder, sim_soak, line);
+    CHECK_EQUAL(74, left.code);
+    CHECK_CONTAINS("--record /dev/full cannot be written", left.err);
+    command_free(&left);
+    folder_remove(&folder);
+}
+
 static void the_report_of_a_comparison_names_the_policies(void)
 {
     static const char *const words[] = {"mean", "easgd", "<svg", NULL};
@@ -110,6 +130,7 @@ void add_sim_program_run_tests(CU_pSuite suite)
     TEST(the_report_of_a_run_names_its_nodes);
     TEST(the_report_of_a_run_by_scenario_does_too);
     TEST(a_timeline_is_made_where_results_are_known);
+    TEST(a_story_whose_record_is_cut_says_so);
     TEST(the_report_of_a_comparison_names_the_policies);
     TEST(the_report_of_a_sweep_names_the_settings);
 }
