@@ -2,13 +2,14 @@
  *
  *     elastic         c' = c + alpha sum_i (x_i - c),  alpha = elastic / live
  *                     x_i' = x_i - alpha (x_i - c)
- *     elastic-first   c' = c + alpha sum_i (x_i - c)
+ *     elastic-first   c' = c + alpha n (mean_i x_i - c), of n nodes
  *                     x_i' = x_i - pull (x_i - c')
  *
  * `elastic` uses the old centre on both sides (the simultaneous form): what the
  * nodes lose the centre gains, so sum_i x_i + c does not change, with all nodes
- * in a round or one. `elastic-first` with elastic = pull = 1 is averaging of
- * parameters, with elastic = 1 and a small pull it is PAPA. Source: EASGD,
+ * in a round or one. The mean of `elastic-first` is weighed by samples, as
+ * other rules' are (policies/shares.c); with elastic = pull = 1 it is averaging
+ * of parameters, with elastic = 1 and a small pull it is PAPA. Source: EASGD,
  * Zhang, Choromanska and LeCun 2015, equations 5 and 6; Jolicoeur-Martineau et
  * al. 2023 (PAPA). */
 #include "policies/policy.h"
