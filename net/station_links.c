@@ -132,6 +132,8 @@ struct blob *station_room(struct link *link, size_t bytes)
         link->stranger ? &station->stranger_room : &station->known_room;
     struct blob *blob;
 
+    /* What is still held was a command's, in the place of a payload. */
+    station_release(link);
     if (*used && *used + bytes > room_for(link)) {
         wait_for_room(link);
         return NULL;
