@@ -117,8 +117,7 @@ bool ring_is_stale(const struct ring *ring)
     return memcmp(now.stamp, ring->stamp, sizeof now.stamp) != 0;
 }
 
-/* How many the line has let in, of whom some may have been revoked since. */
-static void count_used(struct ring *ring)
+void ring_count_used(struct ring *ring)
 {
     const struct list *const lists[] = {&ring->allowed, &ring->revoked};
     uint64_t line = key_hash(&ring->enrolment.shown);
@@ -154,7 +153,7 @@ enum status ring_reload(struct ring *ring, struct why *why)
     list_free(&ring->revoked);
     ring->allowed = lists.allowed;
     ring->revoked = lists.revoked;
-    count_used(ring);
+    ring_count_used(ring);
     return STATUS_OK;
 }
 

@@ -147,12 +147,17 @@ enum status ring_write(const char *folder, const struct list_entry *entry,
 enum status ring_written(struct ring *ring, const struct list_entry *entry,
                          bool well, struct why *why)
 {
+    enum status status = STATUS_OK;
+
     ring->writing--;
-    if (!well)
+    if (well)
+        status = list_insert(&ring->allowed, entry, why);
+    else
         list_remove(&ring->allowed, &entry->key);
     if (!ring->writing)
         ring_stamp(ring);
-    return well ? list_insert(&ring->allowed, entry, why) : STATUS_OK;
+    ring_count_used(ring);
+    return status;
 }
 
 enum status ring_admit(struct ring *ring, const char *name,

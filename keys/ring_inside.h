@@ -18,5 +18,7 @@ enum status ring_sync_folder(const char *folder, const char *sub,
 /* Notes how both folders are now, so that a change by others is seen. */
 void ring_stamp(struct ring *ring);
 bool ring_is_stale(const struct ring *ring);
+/* How many the line has let in, of whom some may have been revoked since. */
+void ring_count_used(struct ring *ring);
 
 #endif

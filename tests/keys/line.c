@@ -61,6 +61,27 @@ static void a_line_serves_for_so_long(void)
     ring_end_in(&folder, &ring);
 }
 
+/* Its file could not be written, or the folder was read again meanwhile. */
+static void a_line_counts_whom_it_has_let_in_and_nobody_else(void)
+{
+    struct ring ring;
+    struct list_entry entry;
+    struct key one = some_key();
+
+    ring_new_in(&folder, &ring);
+    renewed(&ring, 0, 1);
+    CHECK_OK(ring_ask(&ring, "pc1", &one, &entry, &why));
+    CHECK(!ring_line_serves(&ring));
+    CHECK_OK(ring_written(&ring, &entry, false, &why));
+    CHECK_EQUAL(0, ring.used);
+    CHECK_OK(ring_ask(&ring, "pc1", &one, &entry, &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_OK(ring_write(folder.path, &entry, &why));
+    CHECK_OK(ring_written(&ring, &entry, true, &why));
+    CHECK_EQUAL(1, ring.used);
+    ring_end_in(&folder, &ring);
+}
+
 /* What stands there is not read again for each key, as long as nobody else has
  * changed the folder. */
 static void enrolling_reads_nothing(void)
@@ -90,5 +111,6 @@ void add_keys_line_tests(CU_pSuite suite)
 {
     TEST(a_line_lets_in_so_many_and_those_that_are_gone_count);
     TEST(a_line_serves_for_so_long);
+    TEST(a_line_counts_whom_it_has_let_in_and_nobody_else);
     TEST(enrolling_reads_nothing);
 }
