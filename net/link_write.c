@@ -197,8 +197,11 @@ bool link_flush(struct link *link, struct pool *pool)
 
         if (!count)
             return true;
-        if (count > PIECES)
+        if (count > PIECES) {
+            /* So that both ends see that it is over. */
+            (void)shutdown(link->fd, SHUT_RDWR);
             return false;
+        }
         message.msg_iovlen = count;
         sent = sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0)

@@ -1,5 +1,8 @@
 /* What a station's links hold, and how they end (net/station_links.c,
  * net/link_write.c). */
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "net/station_inside.h"
 #include "tests/check.h"
 
@@ -22,7 +25,35 @@ static void what_a_command_took_for_a_payload_is_given_back(void)
     pool_destroy(&station.pool);
 }
 
+/* A link that went on in silence would look alive. */
+static void a_link_without_memory_to_seal_a_message_hangs_up(void)
+{
+    static const struct zmtp_keys keys;
+    static struct link link;
+    struct blob payload = {.size = (size_t)2 << 40, .references = 1};
+    struct pool *pool = pool_new();
+    char byte;
+    int fds[2];
+
+    if (!CHECK_EQUAL(0, socketpair(AF_UNIX, SOCK_STREAM, 0, fds)))
+        return;
+    link.fd = fds[0];
+    link.end = &link.first;
+    link.zmtp.plan.keys = &keys;
+    link.zmtp.expects = ZMTP_EXPECTS_MESSAGES;
+    CHECK(link_queue(
+        &link, queue_entry_new(1, (const unsigned char *)"", 1, &payload), 1));
+    CHECK(!link_flush(&link, pool));
+    CHECK_EQUAL(0, recv(fds[0], &byte, 1, MSG_DONTWAIT));
+    CHECK_EQUAL(0, recv(fds[1], &byte, 1, MSG_DONTWAIT));
+    link_discard(&link);
+    pool_destroy(&pool);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+}
+
 void add_net_station_tests(CU_pSuite suite)
 {
     TEST(what_a_command_took_for_a_payload_is_given_back);
+    TEST(a_link_without_memory_to_seal_a_message_hangs_up);
 }
