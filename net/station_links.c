@@ -125,6 +125,25 @@ static size_t room_for(const struct link *link)
     return link->gave ? KNOWN_ROOM : KNOWN_ROOM / 2;
 }
 
+static void gone(struct link *link, const char *words, bool scores)
+{
+    struct notice *notice;
+
+    if (link->announced || words) {
+        notice = notice_new(NOTICE_GONE);
+        notice->number = link->number;
+        notice->origin = link->origin;
+        notice->key = link->key;
+        notice->words = words;
+        notice->scores = scores;
+        if (!link->station->plan.binds)
+            tcp_facts_read(link->fd, &notice->facts);
+        station_tell(link, notice);
+    }
+    link->announced = false;
+    station_end(link, false);
+}
+
 struct blob *station_room(struct link *link, size_t bytes)
 {
     struct station *station = link->station;
@@ -140,7 +159,7 @@ struct blob *station_room(struct link *link, size_t bytes)
     }
     blob = blob_new(station->pool, bytes);
     if (!blob) {
-        station_gone(link, "was cut: there is no memory for what it sent");
+        gone(link, "was cut: there is no memory for what it sent", false);
         return NULL;
     }
     *used += bytes;
@@ -215,19 +234,5 @@ void station_tell(struct link *link, struct notice *notice)
 
 void station_gone(struct link *link, const char *offence)
 {
-    struct notice *notice;
-
-    if (link->announced || offence) {
-        notice = notice_new(NOTICE_GONE);
-        notice->number = link->number;
-        notice->origin = link->origin;
-        notice->key = link->key;
-        notice->words = offence;
-        notice->scores = offence != NULL;
-        if (!link->station->plan.binds)
-            tcp_facts_read(link->fd, &notice->facts);
-        station_tell(link, notice);
-    }
-    link->announced = false;
-    station_end(link, false);
+    gone(link, offence, offence != NULL);
 }

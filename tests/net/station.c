@@ -1,5 +1,6 @@
 /* What a station's links hold, and how they end (net/station_links.c,
  * net/link_write.c). */
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,6 +23,32 @@ static void what_a_command_took_for_a_payload_is_given_back(void)
     }
     station_release(&link);
     CHECK_EQUAL(0, station.stranger_room);
+    pool_destroy(&station.pool);
+}
+
+/* A want of this machine's is held against nobody. */
+static void who_is_cut_for_want_of_memory_has_no_score(void)
+{
+    static struct station station;
+    struct link *link;
+    struct notice *notice;
+
+    notices_init(&station.notices, 1000, 1000, NULL, NULL);
+    station.pool = pool_new();
+    station.plan.binds = true;
+    link = station_add(&station, -1, LINK_KNOWN);
+    CHECK(station_room(link, (size_t)2 << 40) == NULL);
+    notice = notices_pop(&station.notices);
+    if (CHECK(notice != NULL)) {
+        CHECK_TEXT("was cut: there is no memory for what it sent",
+                   notice->words);
+        CHECK(!notice->scores);
+    }
+    notice_destroy(&notice);
+    meter_end(&station.notices, link->meter);
+    free(link);
+    notices_free(&station.notices);
+    index_free(&station.numbers);
     pool_destroy(&station.pool);
 }
 
@@ -55,5 +82,6 @@ static void a_link_without_memory_to_seal_a_message_hangs_up(void)
 void add_net_station_tests(CU_pSuite suite)
 {
     TEST(what_a_command_took_for_a_payload_is_given_back);
+    TEST(who_is_cut_for_want_of_memory_has_no_score);
     TEST(a_link_without_memory_to_seal_a_message_hangs_up);
 }
