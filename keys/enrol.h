@@ -34,7 +34,7 @@ enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
 enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why);
 /* What keeps it from the hub. */
 const struct net_trouble *enrol_trouble(const struct enrol *enrol);
-/* Wipes the keys. Accepts NULL. */
+/* Wipes the keys. Waits as net_close does. Accepts NULL. */
 void enrol_close(struct enrol **enrol);
 
 #endif

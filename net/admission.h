@@ -1,9 +1,9 @@
 /* Admission to a hub: who is let in, and what is held against whom.
  *
  * Both channels have the same one. It says who is banned and whose key is
- * known, and counts whom it refuses. Nobody on this machine is ever banned:
- * that is where its operator and most tests are. Stations ask and refuse on
- * threads of their own; what they refuse is said by the loop. */
+ * known, and counts whom it refuses. Nobody on this machine is ever banned but
+ * by a key: that is where its operator and most tests are. Stations ask and
+ * refuse on threads of their own; what they refuse is said by the loop. */
 #ifndef NET_ADMISSION_H
 #define NET_ADMISSION_H
 

@@ -125,8 +125,9 @@ enum status net_open_node(const struct net_config *config,
                           const struct net_owner *owner, struct net **net,
                           struct why *why) MUST_CHECK;
 /* After net_run has returned, on any one thread. Waits for the job that a
- * worker is in, and at most 2 s for what was sent last to get out; jobs that
- * have not begun, and results nobody took, are destroyed. Accepts NULL. */
+ * worker is in, at most 2 s for what was sent last to get out, and for the
+ * system's resolver while it looks up a hub's name; jobs that have not begun,
+ * and results nobody took, are destroyed. Accepts NULL. */
 void net_close(struct net **net);
 
 /* Runs the loop on this thread until tick says false or net_stop. */
