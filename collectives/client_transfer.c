@@ -238,10 +238,12 @@ void transfer_on_credit(struct client *client, struct transfer *transfer,
 void transfer_on_outcome(struct client *client, struct transfer *transfer,
                          const struct msg_outcome *outcome)
 {
-    if (outcome->outcome == ENDING_SUCCESS)
-        end(client, transfer, ENDING_SUCCESS, "");
-    else
+    if (outcome->outcome != ENDING_SUCCESS)
         fail(client, transfer, outcome->text);
+    else if (transfer->done < transfer->segments)
+        fail(client, transfer, "said to be received before it was sent");
+    else
+        end(client, transfer, ENDING_SUCCESS, "");
 }
 
 /* ---- receiving ---- */

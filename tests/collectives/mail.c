@@ -167,6 +167,29 @@ static void credit_for_a_message_that_comes_is_nobodys(void)
     virtual_destroy(&group);
 }
 
+/* While its memory is being read, of which the program is free afterwards. */
+static void what_was_not_sent_yet_has_not_been_received(void)
+{
+    struct virtual_group *group = built(2);
+    struct virtual_member *sender = &group->members[0];
+    struct msg msg = {.kind = MSG_CREDIT, .credit = {.exchange = 1, .more = 4}};
+    struct event event = {
+        .kind = EVENT_MESSAGE, .peer = PEER_CONTROL, .msg = &msg};
+
+    send(group, 0, 1, 0); /* its number is 1: it has made no call */
+    virtual_step(group, 0, &event);
+    msg = (struct msg){.kind = MSG_OUTCOME,
+                       .outcome = {.number = 1, .outcome = ENDING_SUCCESS}};
+    virtual_step(group, 0, &event);
+    CHECK_EQUAL(0, sender->deliveries);
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(1, sender->deliveries);
+    CHECK_EQUAL(ENDING_FAIL, sender->delivered.outcome);
+    CHECK_TEXT("said to be received before it was sent",
+               sender->delivered.text);
+    virtual_destroy(&group);
+}
+
 static void ap_12_who_is_lost_keeps_nobody_waiting(void)
 {
     struct virtual_group *group = built(4);
@@ -269,6 +292,7 @@ void add_collectives_mail_tests(CU_pSuite suite)
     TEST(ap_12_a_wrong_checksum_is_reported_at_both_ends);
     TEST(ap_12_so_is_a_wrong_end_mark);
     TEST(credit_for_a_message_that_comes_is_nobodys);
+    TEST(what_was_not_sent_yet_has_not_been_received);
     TEST(ap_12_who_is_lost_keeps_nobody_waiting);
     TEST(ap_12_isend_test_improbe_imrecv_by_source_and_tag);
 }
