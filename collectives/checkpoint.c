@@ -66,12 +66,28 @@ bool checkpoint_needs_source(struct coordinator *coordinator, struct call *call)
     return true;
 }
 
+/* The holder need not keep what it brings under this number any longer. */
+static void release(struct coordinator *coordinator,
+                    const struct member *holder, uint64_t number)
+{
+    struct msg msg = {.kind = MSG_OUTCOME};
+
+    msg.outcome.number = number;
+    msg.outcome.version = coordinator->checkpoint.version;
+    msg.outcome.size = coordinator->group.size;
+    effects_send(coordinator->out, holder->control, &msg, NULL);
+}
+
 static void forget_fetch(struct coordinator *coordinator)
 {
     struct checkpoint *checkpoint = &coordinator->checkpoint;
 
-    if (checkpoint->fetch)
+    if (checkpoint->fetch) {
         checkpoint->fetch->state = CALL_CLOSED;
+        if (checkpoint->holder->control != PEER_NONE)
+            release(coordinator, checkpoint->holder,
+                    checkpoint->allowance.number);
+    }
     checkpoint->fetch = NULL;
     checkpoint->holder = NULL;
 }
@@ -197,6 +213,8 @@ void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
         return;
     if (!calls_have_room(coordinator, spec->bytes)) {
         refuse_all(coordinator, "the model is more than the hub keeps");
+        release(coordinator, member, spec->number);
+        checkpoint->holder = NULL;
         return;
     }
     fetch = checkpoint->fetch = call_new(coordinator, spec, member->name);
@@ -211,12 +229,8 @@ void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
 void checkpoint_fetched(struct coordinator *coordinator, struct call *call)
 {
     struct checkpoint *checkpoint = &coordinator->checkpoint;
-    struct msg msg = {.kind = MSG_OUTCOME};
 
-    msg.outcome.number = checkpoint->allowance.number;
-    msg.outcome.version = checkpoint->version;
-    msg.outcome.size = coordinator->group.size;
-    effects_send(coordinator->out, checkpoint->holder->control, &msg, NULL);
+    release(coordinator, checkpoint->holder, checkpoint->allowance.number);
     checkpoint->call = call;
     checkpoint->fetch = NULL;
     checkpoint->holder = NULL;

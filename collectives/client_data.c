@@ -38,6 +38,8 @@ void data_on_credit(struct client *client, const struct event *event)
 
 void data_on_serve(struct client *client, const struct event *event)
 {
+    /* What was brought before, the hub has forgotten. */
+    upload_stop(&client->data.model);
     client->data.serve = event->msg->serve.version;
 }
 

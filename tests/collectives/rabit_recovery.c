@@ -152,6 +152,88 @@ static void rb_08_prepare_runs_only_for_what_cannot_be_replayed(void)
     virtual_destroy(&group);
 }
 
+/* ---- lazy models that somebody loads ---- */
+
+/* Two segments: a window, so that who dies has brought all of it. */
+static void average(struct virtual_group *group, unsigned place)
+{
+    virtual_floats(group, place, 30, 1);
+    virtual_call(group, place, COLLECTIVE_ALLREDUCE);
+}
+
+/* With results that are kept. */
+static void fill_the_hub(struct virtual_group *group)
+{
+    while (virtual_view(group).held < group->config.limit) {
+        for (unsigned i = 0; i < group->count; i++) {
+            virtual_floats(group, i, VIRTUAL_BYTES / sizeof(float), 1);
+            virtual_call(group, i, COLLECTIVE_ALLREDUCE);
+        }
+        patient_settle(group);
+        patient_check_all(group, ENDING_SUCCESS);
+    }
+}
+
+static void come_back(struct virtual_group *group, unsigned place)
+{
+    virtual_kill(group, place);
+    virtual_run(group, SECOND);
+    virtual_start(group, place);
+    patient_load(group, place);
+}
+
+/* While member 0 brings the model the others go on to the next version, which
+ * it is asked for as well. */
+static void rb_04_a_model_that_comes_too_late_is_asked_for_anew(void)
+{
+    struct virtual_group *group = patient_new(3);
+
+    patient_lazy_all(group, 5);
+    group->members[0].model_bytes = VIRTUAL_BYTES;
+    average(group, 0);
+    average(group, 2);
+    virtual_run(group, SECOND);
+    come_back(group, 2);
+    virtual_run(group, 100 * MILLISECOND);
+    CHECK_EQUAL(1, group->members[0].served);
+    CHECK(group->members[2].asking);
+    average(group, 1);
+    virtual_run(group, 20 * MILLISECOND);
+    virtual_call(group, 0, COLLECTIVE_LAZY);
+    virtual_call(group, 1, COLLECTIVE_LAZY);
+    virtual_run(group, 20 * MILLISECOND);
+    CHECK_EQUAL(2, virtual_view(group).version);
+    CHECK(group->members[2].asking);
+    average(group, 0);
+    average(group, 1);
+    virtual_run(group, 10 * SECOND);
+    CHECK_EQUAL(2, group->members[0].served);
+    CHECK_EQUAL(2, patient_told(group, 2)->version);
+    average(group, 2);
+    patient_settle(group);
+    patient_check_all(group, ENDING_SUCCESS);
+    virtual_destroy(&group);
+}
+
+static void rb_04_a_model_without_room_is_refused_each_time(void)
+{
+    struct virtual_group *group = patient_new(2);
+
+    patient_lazy_all(group, 5);
+    fill_the_hub(group);
+    virtual_call(group, 0, COLLECTIVE_BARRIER);
+    come_back(group, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        virtual_run(group, SECOND);
+        CHECK(!group->members[1].asking);
+        CHECK_TEXT("the model is more than the hub keeps",
+                   patient_told(group, 1)->text);
+        CHECK_EQUAL(i + 1, group->members[0].served);
+        patient_load(group, 1);
+    }
+    virtual_destroy(&group);
+}
+
 /* ---- RB-11, and beyond Rabit ---- */
 
 static void rb_11_who_does_not_come_back_in_time_is_given_up(void)
@@ -259,6 +341,8 @@ void add_collectives_rabit_recovery_tests(CU_pSuite suite)
     TEST(rb_07_a_checkpoint_of_nothing_is_refused);
     TEST(rb_07_too_many_losses_are_an_error_not_a_hang);
     TEST(rb_08_prepare_runs_only_for_what_cannot_be_replayed);
+    TEST(rb_04_a_model_that_comes_too_late_is_asked_for_anew);
+    TEST(rb_04_a_model_without_room_is_refused_each_time);
     TEST(rb_11_who_does_not_come_back_in_time_is_given_up);
     TEST(a_stranger_gets_a_place_that_is_free);
     TEST(who_is_refused_does_not_sit_down_later);
