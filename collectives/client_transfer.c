@@ -188,10 +188,6 @@ static void on_copied(void *machine, struct job *job)
         end_failed(client, transfer);
         return;
     }
-    if (job->status != STATUS_OK) {
-        fail(client, transfer, "not enough memory");
-        return;
-    }
     transfer->checksums[copy->segment] = job->out[0]->checksum;
     msg.part.number = transfer->number;
     msg.part.part = copy->segment;

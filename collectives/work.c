@@ -166,11 +166,7 @@ void copy_input(struct job *job)
 {
     const struct blob *from = job->in[0].blob;
 
-    job->out[0] = blob_new(job->pool, from->size);
-    if (!job->out[0]) {
-        job->status = STATUS_NO_MEMORY;
-        return;
-    }
+    job->out[0] = blob_need(job->pool, from->size);
     memcpy(job->out[0]->bytes, from->bytes, from->size);
     blob_seal(job->out[0]);
 }

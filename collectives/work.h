@@ -16,7 +16,8 @@ bool reduction_fits(enum reduction reduction, enum scalar scalar);
 void check_input(struct job *job, uint64_t checksum);
 /* Seals input 0. */
 void seal_input(struct job *job);
-/* out[0], sealed = a copy of input 0. */
+/* out[0], sealed = a copy of input 0. Waits for memory (core/need.h): a message
+ * that flows keeps others from its receiver until it is whole. */
 void copy_input(struct job *job);
 /* out[0], sealed = the inputs reduced elementwise, in their order: equal bits
  * on every machine. Floats are added in double, and rounded once; integers

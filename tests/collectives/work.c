@@ -2,8 +2,10 @@
 #include "collectives/work.h"
 
 #include <math.h>
+#include <setjmp.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "core/prng.h"
 #include "tests/check.h"
 
@@ -173,10 +175,36 @@ static void what_cannot_be_reduced_is_malformed(void)
     pool_destroy(&pool);
 }
 
+static jmp_buf missing;
+
+static void miss(void)
+{
+    longjmp(missing, 1);
+}
+
+/* One that failed would keep its receiver from all other messages. */
+static void a_copy_waits_for_memory(void)
+{
+    struct pool *pool = pool_new();
+    struct job *job = job_new(&reducing, pool, 1);
+    struct blob giant = {.size = (size_t)2 << 40, .references = 2};
+
+    job->in[0].blob = &giant;
+    need_when_missing(miss);
+    if (setjmp(missing) == 0) {
+        copy_input(job);
+        CHECK(false);
+    }
+    need_when_missing(NULL);
+    job_destroy(&job);
+    pool_destroy(&pool);
+}
+
 void add_collectives_work_tests(CU_pSuite suite)
 {
     TEST(rb_12_max_min_sum_and_bitor_of_all_integers);
     TEST(rb_12_max_min_sum_and_mean_of_floats);
     TEST(rb_12_floats_are_added_in_double);
+    TEST(a_copy_waits_for_memory);
     TEST(what_cannot_be_reduced_is_malformed);
 }
