@@ -173,6 +173,14 @@ static const char *too_early(const struct coordinator *coordinator,
     return out_of_order(coordinator, spec);
 }
 
+/* The members keep the model of a lazy checkpoint. */
+static bool has_room(const struct coordinator *coordinator,
+                     const struct msg_call *spec)
+{
+    return spec->collective == COLLECTIVE_LAZY ||
+           calls_have_room(coordinator, spec->bytes);
+}
+
 static struct call *begin(struct coordinator *coordinator,
                           struct member *member)
 {
@@ -181,9 +189,10 @@ static struct call *begin(struct coordinator *coordinator,
     const char *words = too_early(coordinator, member);
     struct call *call;
 
-    if (!words && !calls_have_room(coordinator, spec->bytes)) {
+    if (!words && !has_room(coordinator, spec)) {
         outcome = ENDING_ABORT;
-        words = "more than the hub keeps: checkpoint more often, or send less";
+        words = "more than the hub keeps, with the results and the model that "
+                "it has: checkpoint more often, or send less";
     } else if (!words && spec->collective == COLLECTIVE_BROADCAST &&
                spec->root >= coordinator->group.size) {
         outcome = ENDING_ABORT;

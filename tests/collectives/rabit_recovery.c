@@ -234,6 +234,17 @@ static void rb_04_a_model_without_room_is_refused_each_time(void)
     virtual_destroy(&group);
 }
 
+static void a_lazy_checkpoint_needs_no_room(void)
+{
+    struct virtual_group *group = patient_new(2);
+
+    fill_the_hub(group);
+    patient_lazy_all(group, 5);
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(0, virtual_view(group).held);
+    virtual_destroy(&group);
+}
+
 /* ---- RB-11, and beyond Rabit ---- */
 
 static void rb_11_who_does_not_come_back_in_time_is_given_up(void)
@@ -343,6 +354,7 @@ void add_collectives_rabit_recovery_tests(CU_pSuite suite)
     TEST(rb_08_prepare_runs_only_for_what_cannot_be_replayed);
     TEST(rb_04_a_model_that_comes_too_late_is_asked_for_anew);
     TEST(rb_04_a_model_without_room_is_refused_each_time);
+    TEST(a_lazy_checkpoint_needs_no_room);
     TEST(rb_11_who_does_not_come_back_in_time_is_given_up);
     TEST(a_stranger_gets_a_place_that_is_free);
     TEST(who_is_refused_does_not_sit_down_later);
