@@ -8,6 +8,9 @@
 #include "core/quote.h"
 #include "core/text.h"
 
+/* Of a member; more of them would fill the hub's disk with its log. */
+enum { SAYS_A_SECOND = 50 };
+
 /* ---- members and ranks ---- */
 
 struct member *group_find(struct coordinator *coordinator, peer_id peer)
@@ -175,8 +178,13 @@ void group_expire(struct coordinator *coordinator)
 void group_on_say(struct coordinator *coordinator, struct member *member,
                   const struct event *event)
 {
-    effects_note(coordinator->out, NOTE_SAID, member->name, "%s",
-                 event->msg->say.text);
+    if (coordinator->now - member->said_since >= SECOND) {
+        member->said_since = coordinator->now;
+        member->said = 0;
+    }
+    if (member->said++ < SAYS_A_SECOND)
+        effects_note(coordinator->out, NOTE_SAID, member->name, "%s",
+                     event->msg->say.text);
 }
 
 void group_on_ping(struct coordinator *coordinator, struct member *member,

@@ -32,6 +32,8 @@ struct member {
     uint64_t confirming;       /* number of a WHO without an answer, or 0 */
     char loss[MSG_TEXT_BYTES]; /* why it is lost, until that is settled */
     bool lost_for_good;
+    nanos said_since; /* beginning of a second, */
+    unsigned said;    /* and SAYs in it */
 
     uint64_t version; /* checkpoints it has taken part in or loaded */
     struct request request;

@@ -70,7 +70,8 @@ STAR_API enum star_status star_group_join_arguments(int argc, char **argv,
                                                     size_t error_size);
 STAR_API int star_group_is_distributed(struct star_group *group);
 STAR_API const char *star_group_processor_name(struct star_group *group);
-/* A line in the hub's log, of at most 119 bytes. */
+/* A line in the hub's log, of at most 119 bytes; after 50 in a second others
+ * are left out. */
 STAR_API void star_group_tracker_print(struct star_group *group,
                                        const char *text);
 

@@ -232,6 +232,26 @@ static void an_allgather_has_the_room_that_is_left(void)
     virtual_destroy(&group);
 }
 
+static void what_a_member_says_is_bounded(void)
+{
+    struct virtual_group *group = built(MANNER_ELASTIC, 2);
+    struct msg msg = {.kind = MSG_SAY, .say = {.text = "again"}};
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .peer = PEER_TRAINER,
+                          .channel = CHANNEL_LOCAL,
+                          .msg = &msg};
+
+    for (unsigned i = 0; i < 120; i++)
+        virtual_step(group, 0, &event);
+    virtual_step(group, 1, &event);
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(50 + 1, group->said);
+    virtual_step(group, 0, &event);
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(50 + 2, group->said);
+    virtual_destroy(&group);
+}
+
 static void a_wait_ends_at_its_limit_and_says_for_what(void)
 {
     struct virtual_group *group = built(MANNER_ELASTIC, 2);
@@ -262,6 +282,7 @@ void add_collectives_collective_tests(CU_pSuite suite)
     TEST(a_hub_with_segments_of_no_bytes_is_left);
     TEST(calls_that_do_not_agree_are_refused_by_name);
     TEST(what_is_more_than_the_hub_keeps_is_refused);
+    TEST(what_a_member_says_is_bounded);
     TEST(an_allgather_has_the_room_that_is_left);
     TEST(a_wait_ends_at_its_limit_and_says_for_what);
 }

@@ -190,6 +190,8 @@ static void carry_out(struct virtual_group *group, unsigned place)
 
         if (effect->kind == EFFECT_JOB)
             run_job(group, place, effect);
+        else if (effect->kind == EFFECT_NOTE)
+            group->said += effect->note.kind == NOTE_SAID;
         else if (effect->kind == EFFECT_DROP && at != COORDINATOR)
             virtual_cut(group, at);
         else if (effect->kind == EFFECT_SEND && place == COORDINATOR)

@@ -61,6 +61,7 @@ struct virtual_group {
     peer_id next_peer;
     struct virtual_event *events; /* on their way, by arrival */
     uint64_t inputs, results;     /* segments to and from the coordinator */
+    unsigned said;                /* notes of the coordinator's, of SAYs */
     bool spoil, spoil_end; /* the next PART, or END, is changed on its way */
     struct history history;
 };
