@@ -117,15 +117,14 @@ enum enrol_state credentials_step(struct credentials *own, nanos now,
                                   struct why *why)
 {
     enum enrol_state state = enrol_step(own->enrol, now, why);
-    struct why ignored;
 
     if (state == ENROL_WAITS)
         return state;
     enrol_close(&own->enrol);
     own->certificate.enrolled = state == ENROL_DONE;
-    /* Where it cannot be noted, the node enrols anew next time: no harm. */
-    if (state == ENROL_DONE)
-        (void)!certificate_write(own->path, &own->certificate, &ignored);
+    if (state == ENROL_DONE &&
+        certificate_write(own->path, &own->certificate, why) == STATUS_OK)
+        why->text[0] = '\0';
     return state;
 }
 

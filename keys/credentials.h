@@ -23,7 +23,9 @@ enum status credentials_open(struct credentials *own, const char *key,
                              struct net_config *config,
                              struct why *why) MUST_CHECK;
 /* On the network's thread, about ten times a second while `enrol` is there:
- * DONE once, then the node may connect; REFUSED once, for good. */
+ * DONE once, then the node may connect: `why` says why that could not be
+ * written down, so that it enrols anew the next time, or nothing; REFUSED once,
+ * for good. */
 enum enrol_state credentials_step(struct credentials *own, nanos now,
                                   struct why *why);
 /* What the hub's operator has to say to let it in. */

@@ -66,6 +66,8 @@ enum enrol_state entry_tick(struct entry *entry, struct net *net, nanos now,
         state = credentials_step(&entry->own, now, why);
     if (state == ENROL_DONE) {
         entry_tell(entry, NOTE_ENROLLED, "the hub knows this node's key now");
+        if (why->text[0])
+            entry_tell(entry, NOTE_FILE_FAILED, why->text);
         net_connect(net);
     } else if (state != ENROL_WAITS) {
         entry_tell(entry, NOTE_REFUSED, why->text);
