@@ -243,12 +243,15 @@ static bool end_line(struct visitor *visitor)
     return strcspn(visitor->body, "\r\n") == length;
 }
 
-/* The line is given to the hub, and the visitor waits for what comes of it. */
+/* The line is given to the hub, and the visitor waits for what comes of it:
+ * not in a server that ends, which nobody may wait in. */
 static enum MHD_Result begin_order(struct web *web, struct visitor *visitor)
 {
     struct why why = {""};
     enum status status;
 
+    if (web->closes)
+        return send_words(visitor, 503, "the hub ends");
     visitor->ticket = web->next_ticket++;
     if (end_line(visitor))
         status = web->config.order(web->config.owner, visitor->body,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hub/page/follow.h"
+#include "hub/page/visit.h"
 #include "tests/check.h"
 #include "tests/hub/page/browser.h"
 
@@ -136,6 +137,18 @@ static void an_order_is_done_and_answered(void)
                                                 "Content-Length: 6\r\n\r\n"
                                                 "banana"));
     CHECK_CONTAINS("\"code\":64,\"text\":\"no such order\"", browser.answer);
+    browser_close(&browser);
+}
+
+/* The library aborts for whoever waits in a server that ends. */
+static void an_order_to_a_hub_that_ends_does_not_wait(void)
+{
+    browser_open(&browser, NULL);
+    browser.web->closes = true;
+    CHECK_EQUAL(503, browser_ask(&browser, POST "X-Starswitch: 1\r\n"
+                                                "Content-Length: 10\r\n\r\n"
+                                                "checkpoint"));
+    CHECK_TEXT("", browser.line);
     browser_close(&browser);
 }
 
@@ -365,6 +378,7 @@ void add_hub_page_web_tests(CU_pSuite suite)
     TEST(a_run_that_another_hub_has_is_not_over);
     TEST(a_hub_whose_jobs_stand_is_not_healthy);
     TEST(an_order_is_done_and_answered);
+    TEST(an_order_to_a_hub_that_ends_does_not_wait);
     TEST(what_no_page_of_ours_asks_changes_nothing);
     TEST(a_header_longer_than_allowed_is_refused);
     TEST(a_header_of_as_many_lines_as_promised_is_read);
