@@ -112,8 +112,7 @@ static void stop_advance(struct hub *hub)
 {
     if (hub->memory.saving || is_merging(hub))
         return;
-    if (centre_is_founded(hub) && hub->config.save && !hub->memory.unsaved &&
-        hub->memory.saved_version != hub->centre.version) {
+    if (save_wanted(hub)) {
         hub->memory.want_save =
             !hub->memory.save_until || hub->now >= hub->memory.next_save;
         hub->dirty |= DIRTY_MEMORY;

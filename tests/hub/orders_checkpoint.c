@@ -177,6 +177,43 @@ static void of_many_checkpoints_at_once_the_last_are_refused(void)
     hub_fixture_destroy(&f);
 }
 
+/* Its version is on the disk, and was found to be the best one afterwards. */
+static struct hub_fixture *scored_after_its_save(struct fake_node *node)
+{
+    struct hub_fixture *f = hub_fixture_new();
+
+    store_lend(&store, f);
+    *node = fake_node_alone(f);
+    (void)hub_fixture_order(f, COMMAND_CHECKPOINT, "");
+    CHECK_EQUAL(1, store.saves);
+    fake_node_lives(f, node, 2 * SECOND);
+    CHECK(hand_note(&f->hand, NOTE_BEST) != NULL);
+    CHECK_EQUAL(0, store.bests);
+    return f;
+}
+
+static void a_checkpoint_saves_a_best_centre_that_was_scored_late(void)
+{
+    struct fake_node a;
+    struct hub_fixture *f = scored_after_its_save(&a);
+
+    hub_fixture_answered(f, hub_fixture_order(f, COMMAND_CHECKPOINT, ""),
+                         STATUS_OK, "saved version 0");
+    CHECK_EQUAL(1, store.bests);
+    hub_fixture_destroy(&f);
+}
+
+static void a_hub_that_stops_saves_a_best_centre_that_was_scored_late(void)
+{
+    struct fake_node a;
+    struct hub_fixture *f = scored_after_its_save(&a);
+
+    (void)hub_fixture_order(f, COMMAND_STOP, "");
+    CHECK(hub_ended(f->hub));
+    CHECK_EQUAL(1, store.bests);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_orders_checkpoint_tests(CU_pSuite suite)
 {
     TEST(a_checkpoint_is_answered_when_it_is_on_the_disk);
@@ -188,4 +225,6 @@ void add_hub_orders_checkpoint_tests(CU_pSuite suite)
     TEST(there_is_no_checkpoint_of_nothing);
     TEST(a_hub_that_saves_nothing_has_no_checkpoints);
     TEST(of_many_checkpoints_at_once_the_last_are_refused);
+    TEST(a_checkpoint_saves_a_best_centre_that_was_scored_late);
+    TEST(a_hub_that_stops_saves_a_best_centre_that_was_scored_late);
 }
