@@ -413,7 +413,7 @@ void snapshot_tick(struct hub *hub)
         hub->memory.want_evaluate = true;
     if (config->save && !hub->memory.saving &&
         hub->now >= hub->memory.next_save &&
-        hub->memory.saved_version != hub->centre.version)
+        (hub->memory.saved_version != hub->centre.version || hub->memory.best))
         hub->memory.want_save = true;
     hub->dirty |= DIRTY_MEMORY;
 }

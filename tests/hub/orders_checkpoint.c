@@ -214,6 +214,17 @@ static void a_hub_that_stops_saves_a_best_centre_that_was_scored_late(void)
     hub_fixture_destroy(&f);
 }
 
+static void a_hub_that_stands_saves_a_best_centre_that_was_scored_late(void)
+{
+    struct fake_node a;
+    struct hub_fixture *f = scored_after_its_save(&a);
+
+    fake_node_lives(f, &a, 40 * SECOND);
+    CHECK_EQUAL(1, store.bests);
+    CHECK_EQUAL(2, store.saves);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_orders_checkpoint_tests(CU_pSuite suite)
 {
     TEST(a_checkpoint_is_answered_when_it_is_on_the_disk);
@@ -227,4 +238,5 @@ void add_hub_orders_checkpoint_tests(CU_pSuite suite)
     TEST(of_many_checkpoints_at_once_the_last_are_refused);
     TEST(a_checkpoint_saves_a_best_centre_that_was_scored_late);
     TEST(a_hub_that_stops_saves_a_best_centre_that_was_scored_late);
+    TEST(a_hub_that_stands_saves_a_best_centre_that_was_scored_late);
 }
