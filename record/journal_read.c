@@ -68,8 +68,11 @@ static enum status read_body(struct journal_reader *reader, struct formed *body,
                              struct why *why)
 {
     uint64_t numbers[3], left = reader->size - reader->at;
-    enum status status = read_bytes(reader, numbers, sizeof numbers, why);
+    enum status status;
 
+    if (left < sizeof numbers)
+        return damaged(reader, "it breaks off", why);
+    status = read_bytes(reader, numbers, sizeof numbers, why);
     if (status != STATUS_OK)
         return status;
     left -= sizeof numbers;
@@ -215,10 +218,12 @@ static enum status read_head(struct journal_reader *reader, struct why *why)
 
 static enum status open_file(struct journal_reader *reader, struct why *why)
 {
+    enum status status = file_open_saved(reader->path, &reader->file, why);
     struct stat found;
 
-    reader->file = fopen(reader->path, "rbe");
-    if (!reader->file || fstat(fileno(reader->file), &found) != 0)
+    if (status != STATUS_OK)
+        return status;
+    if (fstat(fileno(reader->file), &found) != 0)
         return file_failed("read", reader->path, why);
     reader->size = (uint64_t)found.st_size;
     return STATUS_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/record/journaled_star.h"
@@ -180,6 +181,27 @@ static void what_is_no_journal_is_said_to_be_none(void)
     folder_remove(&folder);
 }
 
+/* How much it holds bounds what is read, and a pipe does not say. */
+static void a_journal_is_a_plain_file(void)
+{
+    struct journal_reader *reader = NULL;
+    struct why why = {""};
+    const uint64_t frame[] = {(UINT64_C(1) << 63) + 8, 0, 0};
+    char path[32];
+    int ends[2];
+
+    if (!CHECK_EQUAL(0, pipe(ends)))
+        return;
+    CHECK(write(ends[1], JOURNAL_FORMAT "\n", sizeof JOURNAL_FORMAT) > 0);
+    CHECK(write(ends[1], frame, sizeof frame) > 0);
+    (void)close(ends[1]);
+    (void)snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    CHECK_STATUS(STATUS_IO, journal_read(path, &reader, &why));
+    CHECK_CONTAINS("no plain file", why.text);
+    CHECK(!reader);
+    (void)close(ends[0]);
+}
+
 static void complain(void *of, const char *sentence)
 {
     (void)snprintf(of, sizeof(struct why), "%s", sentence);
@@ -228,6 +250,7 @@ void add_record_journal_tests(CU_pSuite suite)
     TEST(what_stands_behind_the_end_is_refused);
     TEST(steps_that_have_changed_places_are_refused);
     TEST(what_is_no_journal_is_said_to_be_none);
+    TEST(a_journal_is_a_plain_file);
     TEST(a_full_disk_ends_the_journal_and_is_told);
     TEST(nobody_else_may_read_it);
 }
