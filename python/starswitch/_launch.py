@@ -171,12 +171,12 @@ def parse(argv: list[str]) -> Plan:
     )
 
 
-def address_towards(host: str) -> str:
+def address_towards(host: str, family: int = socket.AF_UNSPEC) -> str:
     """This PC's address on the way there; StarswitchError: there is none."""
     plain = host.rsplit("@", 1)[-1]
     try:
         family, kind, _, _, place = socket.getaddrinfo(
-            plain, 9, type=socket.SOCK_DGRAM
+            plain, 9, family=family, type=socket.SOCK_DGRAM
         )[0]
         with socket.socket(family, kind) as probe:
             probe.connect(place)  # sends nothing
@@ -193,6 +193,7 @@ def _listen(plan: Plan) -> tuple[str, int]:
     host, colon, port = plan.listen.rpartition(":")
     if not colon or not port.isdigit():
         host, port = plan.listen, ""
+    host = host.strip("[]")
     if not host:
         host = address_towards(plan.hosts[0]) if plan.hosts else "127.0.0.1"
     if port:
@@ -200,8 +201,19 @@ def _listen(plan: Plan) -> tuple[str, int]:
     return host, PORT if plan.hosts else free_port()
 
 
+def _reached(plan: Plan, host: str) -> str:
+    """Where nodes find the hub that listens there: "anywhere" is no place."""
+    if plan.hosts and host == "0.0.0.0":
+        return address_towards(plan.hosts[0], socket.AF_INET)
+    return address_towards(plan.hosts[0]) if plan.hosts and host == "::" else host
+
+
+def _at(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def _hub_command(plan: Plan, host: str, port: int) -> list[str]:
-    words = [program_path("starswitch-hub"), *plan.hub, "--listen", f"{host}:{port}"]
+    words = [program_path("starswitch-hub"), *plan.hub, "--listen", _at(host, port)]
     open_hub = host.startswith("127.") or host == "localhost"
     if not open_hub and "--insecure" not in plan.hub and "--keys" not in plan.hub:
         words += ["--lan", "--no-beacon"]
@@ -271,9 +283,8 @@ def _start_nodes(star: _Star, plan: Plan, hub: str, key: str) -> None:
 
 def launch(plan: Plan) -> int:
     host, port = _listen(plan)
-    bracket = f"[{host}]" if ":" in host else host
-    hub = f"{bracket}:{port}"
-    command = _hub_command(plan, bracket, port)
+    hub = _at(_reached(plan, host), port)
+    command = _hub_command(plan, host, port)
     if plan.dry_run:
         print(shlex.join(command))
         for i, name in enumerate(plan.names):

@@ -504,8 +504,10 @@ def node_settings(name: str, number: int, hub: str) -> dict[str, str]:
 def _listens(port: int) -> bool:
     """Somebody on this PC. Connecting would tell as well, and the hub would take
     it for a port scan."""
-    with open("/proc/net/tcp") as table:
-        rows = [line.split() for line in table]
+    rows = []
+    for name in ("tcp", "tcp6"):
+        with suppress(FileNotFoundError), open(f"/proc/net/{name}") as table:
+            rows += [line.split() for line in table]
     return any(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
 
 

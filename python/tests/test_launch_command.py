@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from typing import Any
 import pytest
 from conftest import PYTHON, until
 from starswitch._launch import parse
-from starswitch.launch import _visible
+from starswitch.launch import _listens, _visible
 
 TRAIN = [sys.executable, str(Path(__file__).resolve().parent / "launched.py")]
 HUB = ["--every", "5", "--delay", "2", "--init", "hub", "--no-page"]
@@ -145,6 +147,36 @@ def test_a_dry_run_says_what_it_would_do(tmp_path: Path) -> None:
     assert "--goal 0.3 --listen 10.0.0.1:7541 --lan --no-beacon" in out
     assert "ssh me@pc1 : STARSWITCH_HUB=10.0.0.1:7541 STARSWITCH_NAME=pc1.2" in out
     assert not (tmp_path / "starswitch-run").exists()
+
+
+@pytest.mark.parametrize(
+    ("listen", "hub", "nodes"),
+    [
+        ("0.0.0.0", "0.0.0.0:7541", "127.0.0.1:7541"),
+        ("[fd00::5]:7600", "[fd00::5]:7600", "[fd00::5]:7600"),
+        ("[fd00::5]", "[fd00::5]:7541", "[fd00::5]:7541"),
+    ],
+)
+def test_nodes_are_told_an_address_that_leads_to_the_hub(
+    tmp_path: Path, listen: str, hub: str, nodes: str
+) -> None:
+    code, out = run(
+        tmp_path,
+        *("--hosts", "127.0.0.1", "--listen", listen, "--dry-run", "--", "x"),
+    )
+    assert code == 0, out
+    assert f"--listen {shlex.quote(hub)} --lan" in out
+    assert f"STARSWITCH_HUB={nodes} " in out
+
+
+def test_who_listens_by_ipv6_alone_listens() -> None:
+    with socket.socket(socket.AF_INET6) as server:
+        try:
+            server.bind(("::1", 0))
+        except OSError:
+            pytest.skip("this PC has no IPv6")
+        server.listen()
+        assert _listens(server.getsockname()[1])
 
 
 def test_a_host_that_nobody_knows_is_said(tmp_path: Path) -> None:
