@@ -95,6 +95,7 @@ class Plan:
     command: list[str]
     listen: str
     directory: str
+    keys: str
     logs: str | None
     ssh: list[str]
     dry_run: bool
@@ -141,6 +142,12 @@ def parse(argv: list[str]) -> Plan:
         metavar="DIR",
         help="the hub's, with its keys (default starswitch-run)",
     )
+    parser.add_argument(
+        "--keys",
+        default="",
+        metavar="DIR",
+        help="the hub's keys; if none: keys/ in --directory",
+    )
     parser.add_argument("--logs", metavar="DIR", help="files instead of this terminal")
     parser.add_argument(
         "--ssh", default="ssh", metavar="COMMAND", help='such as "ssh -p 2222"'
@@ -165,6 +172,7 @@ def parse(argv: list[str]) -> Plan:
         command=command,
         listen=given.listen,
         directory=given.directory,
+        keys=given.keys,
         logs=given.logs,
         ssh=shlex.split(given.ssh),
         dry_run=given.dry_run,
@@ -215,8 +223,10 @@ def _at(host: str, port: int) -> str:
 def _hub_command(plan: Plan, host: str, port: int) -> list[str]:
     words = [program_path("starswitch-hub"), *plan.hub, "--listen", _at(host, port)]
     open_hub = host.startswith("127.") or host == "localhost"
-    if not open_hub and "--insecure" not in plan.hub and "--keys" not in plan.hub:
+    if not open_hub and "--insecure" not in plan.hub:
         words += ["--lan", "--no-beacon"]
+    if plan.keys:
+        words += ["--keys", plan.keys]
     return [*words, "--directory", plan.directory]
 
 
@@ -224,6 +234,9 @@ def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]
     """The command here, and what its environment has beside."""
     settings = node_settings(plan.names[number], number, hub)
     if not plan.hosts:
+        if plan.keys:  # which nodes of this PC need, too
+            invitation = Path(plan.keys).absolute() / "invitation"
+            settings["STARSWITCH_KEY_FILE"] = str(invitation)
         return plan.command, settings
     script = REMOTE.format(
         folder=shlex.quote(os.getcwd()),
@@ -237,9 +250,10 @@ def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]
 
 def _key(plan: Plan, command: Sequence[str]) -> str:
     """What the hub lets its nodes in by; "": it has no keys."""
-    if "--lan" not in command:
+    if not plan.keys and "--lan" not in command:
         return ""
-    return (Path(plan.directory) / "keys" / "invitation").read_text().strip()
+    folder = Path(plan.keys or Path(plan.directory) / "keys")
+    return (folder / "invitation").read_text().strip()
 
 
 def _code(program: int) -> int:

@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 from conftest import PYTHON, until
 from starswitch._launch import parse
+from starswitch._programs import program_path
 from starswitch.launch import _listens, _visible
 
 TRAIN = [sys.executable, str(Path(__file__).resolve().parent / "launched.py")]
+HUB_PROGRAM = program_path("starswitch-hub")
 HUB = ["--every", "5", "--delay", "2", "--init", "hub", "--no-page"]
 
 
@@ -98,6 +100,23 @@ def test_ssh_brings_the_key_and_no_command_line_has_it(
     assert "localhost.2 | localhost.2 says goodbye\n" in out, out
     assert f"cd {tmp_path}" in told
     until(lambda: not [one for one in left.glob("*/key") if one.exists()])
+
+
+@pytest.mark.parametrize("keys", ["--keys mine", "--keys=mine"])
+@pytest.mark.parametrize("local", [False, True])
+def test_keys_of_another_folder_let_nodes_in(
+    tmp_path: Path, ssh: str, keys: str, local: bool
+) -> None:
+    far = ["--hosts", "localhost", "--ssh", ssh, "--listen", "0.0.0.0:7541"]
+    made = [HUB_PROGRAM, "keygen", str(tmp_path / "mine")]
+    subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
+    code, out = run(
+        tmp_path,
+        *(["--local", "1"] if local else far),
+        *(*keys.split(), *HUB, "--time", "40s", "--", *TRAIN, "60"),
+    )
+    assert code == 0, out
+    assert f"node_joined {'n1' if local else 'localhost'}" in out, out
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
