@@ -262,7 +262,7 @@ def _code(program: int) -> int:
 
 
 def _follow(star: _Star, names: Sequence[str]) -> int:
-    """Until all nodes have ended, or the hub and its run; the exit code."""
+    """Until all nodes have ended; the exit code."""
     failed = 0
     told: set[str] = set()
     while not star.signals.got and not star.unread:
@@ -272,6 +272,10 @@ def _follow(star: _Star, names: Sequence[str]) -> int:
             if code is not None and name not in told:
                 told.add(name)
                 failed = failed or code
+        code = star.programs["hub"].poll()
+        if code is not None and code not in (0, 1) and "hub" not in told:
+            told.add("hub")
+            star.tell(f"the hub ended with code {_code(code)}; nodes train alone")
         if not running:
             star.wait(["hub"], 1.0)
             star.end(["hub"], signal.SIGTERM)

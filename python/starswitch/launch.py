@@ -33,7 +33,7 @@ from typing import IO, Any, Protocol
 from ._programs import program_path
 from .errors import StarswitchError
 
-START = 20.0  # seconds that a hub may take until it listens
+START = 20.0  # that a hub has until it listens; a longer start is told of
 OFFER = 30.0  # seconds that a node has for its last offer, once it is asked to end
 SAVE = 120.0  # that a hub has to save
 GRACE = 5.0  # between further signals; a wait so long is told of
@@ -435,8 +435,11 @@ class _Star:
         self.wait(names, GRACE)
 
     def _tell_waits(self, names: Sequence[str], may_hurry: bool) -> None:
-        if self._show and may_hurry and (left := list(self._left(names))):
-            text = f"waits for {', '.join(left)} to end; Ctrl-C again kills"
+        if may_hurry and (left := list(self._left(names))):
+            self.tell(f"waits for {', '.join(left)} to end; Ctrl-C again kills")
+
+    def tell(self, text: str) -> None:
+        if self._show:
             with suppress(BrokenPipeError):  # nobody reads any more
                 print(f"starswitch launch: {text}", file=sys.stderr, flush=True)
 
@@ -457,14 +460,15 @@ class _Star:
                 _kill(one.pid, sign)
 
     def hub_listens(self, port: int) -> bool:
-        """Waits until the hub does; False: it has ended, takes too long, or a
-        signal has come."""
+        """Waits until the hub does, which may have a large model to read; False:
+        it has ended, or a signal has come."""
         until = time.monotonic() + START
-        while time.monotonic() < until:
-            if self.programs["hub"].poll() is not None or self.signals.got:
-                break
+        while self.programs["hub"].poll() is None and not self.signals.got:
             if _listens(port):
                 return True
+            if time.monotonic() > until:
+                until = float("inf")
+                self.tell("the hub does not listen yet; waits as long as it runs")
             time.sleep(0.02)
         return False
 

@@ -90,6 +90,14 @@ def test_a_hub_that_does_not_start_is_told() -> None:
         launch_local(["a", "a"], PROGRAM)
 
 
+def test_a_hub_that_takes_long_to_start_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.setattr(starswitch.launch, "START", -1.0)
+    assert launch_local(1, PROGRAM, [10], HUB, timeout=LIMIT).ok
+    assert "the hub does not listen yet" in capfd.readouterr().err
+
+
 def test_options_are_words_or_names_and_values() -> None:
     words = ["--every", "5", "--dylu", "--outer-lr", "0.7"]
     named = {"every": 5, "dylu": True, "json": False, "seed": None, "outer_lr": 0.7}

@@ -328,6 +328,18 @@ def test_what_cannot_start_has_the_code_of_its_reason(
     assert said in out and "Traceback" not in out and "Errno" not in out
 
 
+def test_a_hub_that_is_killed_is_told(tmp_path: Path) -> None:
+    command = train_sh(
+        tmp_path,
+        "hub=$(pgrep -P $PPID starswitch-hub)",
+        "kill -KILL $hub",
+        "for i in $(seq 100); do kill -0 $hub || break; sleep 0.05; done",
+    )
+    code, out = run(tmp_path, "--local", "1", *HUB, "--", *command)
+    assert "the hub ended with code 137; nodes train alone" in out, out
+    assert code == 137
+
+
 def test_a_line_without_an_end_takes_no_other_along(tmp_path: Path) -> None:
     code, out = run(tmp_path, "--local", "2", *HUB, "--", "printf", "no end")
     assert code == 0, out
