@@ -276,6 +276,16 @@ static enum status describe(struct centre_loaded *out, struct why *why)
     return STATUS_OK;
 }
 
+/* So that the next generation has no link to it. */
+static void move_aside(const char *directory, uint64_t number, const char *name)
+{
+    char path[FILE_PATH_BYTES], aside[FILE_PATH_BYTES + 16];
+
+    generation_path(directory, number, name, path);
+    (void)snprintf(aside, sizeof aside, "%s.damaged", path);
+    (void)rename(path, aside);
+}
+
 /* A best centre is none that a hub goes on from, so one that is damaged is done
  * without. */
 static enum status check_files(const char *directory, uint64_t number,
@@ -297,6 +307,7 @@ static enum status check_files(const char *directory, uint64_t number,
                     "generation-%" PRIu64 ": %.200s; the run goes on without",
                     number, why->text);
             complain(sentence.text);
+            move_aside(directory, number, file->name);
             status = STATUS_OK;
         }
     }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -101,6 +102,28 @@ static void a_best_centre_that_changed_is_noticed_and_done_without(void)
     if (two_generations(&saver))
         CHECK_EQUAL(0, overlooked(&saver, "best-2.safetensors",
                                   goes_on_without_the_best));
+    saver_close(&saver);
+}
+
+/* It stays where somebody may look at it. */
+static void a_best_centre_that_is_damaged_is_in_no_later_generation(void)
+{
+    struct saver saver;
+    struct stat found;
+    char path[PATH_BYTES];
+
+    if (!two_generations(&saver))
+        return;
+    path_to(&saver, "best-2.safetensors", path);
+    CHECK(file_fill(path, "other", 5));
+    CHECK(goes_on_without_the_best(&saver));
+    CHECK_OK(saver_save(&saver, 5, 300, 2));
+    CHECK(stat(folder_file(&saver.folder, "generation-3/centre.safetensors"),
+               &found) == 0);
+    CHECK(stat(folder_file(&saver.folder, "generation-3/best-2.safetensors"),
+               &found) != 0);
+    path_to(&saver, "best-2.safetensors.damaged", path);
+    CHECK(stat(path, &found) == 0);
     saver_close(&saver);
 }
 
@@ -240,6 +263,7 @@ void add_store_damage_tests(CU_pSuite suite)
 {
     TEST(any_byte_that_changed_is_noticed_and_the_run_goes_back);
     TEST(a_best_centre_that_changed_is_noticed_and_done_without);
+    TEST(a_best_centre_that_is_damaged_is_in_no_later_generation);
     TEST(a_file_that_was_cut_or_is_gone_makes_the_run_go_back);
     TEST(the_sentences_say_which_bytes_and_what_is_lost);
     TEST(the_link_is_mended_and_nothing_depends_on_it);
