@@ -34,9 +34,13 @@ bool option_exit_code(enum program program, enum status status,
             text_add(out, "%s%s", other == status ? "" : "; or ",
                      status_words(other));
     if (status == STATUS_OK && program != PROGRAM_SIM)
-        text_add(out, "; also after SIGTERM or Ctrl-C, once what there is to "
-                      "save is saved; after a second one the signal's: a "
-                      "shell says 143 or 130");
+        text_add(out,
+                 "; also after SIGTERM or Ctrl-C%s, once what there is to "
+                 "save is saved; after a second one the signal's: a "
+                 "shell says 143 or 130",
+                 program == PROGRAM_HUB
+                     ? " of a hub without --goal, --iterations or --epochs"
+                     : "");
     return true;
 }
 

@@ -76,6 +76,8 @@ static void help_shows_defaults_units_examples_and_exit_codes(void)
     CHECK_CONTAINS("\nExamples\n", page);
     CHECK_CONTAINS("\n  64  the command line or a call is wrong\n", page);
     CHECK_CONTAINS("STARSWITCH_", page);
+    print(PROGRAM_HUB, options_print_man);
+    CHECK_CONTAINS("Ctrl\\-C of a hub without \\-\\-goal, ", page);
 }
 
 static void a_manual_page_has_all_sections_and_options(void)
