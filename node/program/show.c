@@ -121,8 +121,9 @@ void node_show_step(struct node_show *show, nanos now,
 {
     nanos span = now - show->shown;
 
-    show->loss = isnan(show->loss) ? progress->loss
-                                   : 0.95 * show->loss + 0.05 * progress->loss;
+    show->loss = !isfinite(show->loss)
+                     ? progress->loss
+                     : 0.95 * show->loss + 0.05 * progress->loss;
     if (show->shown && span < interval(show))
         return;
     if (show->shown)
