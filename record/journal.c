@@ -61,6 +61,7 @@ static void write_head(struct journal *journal, const struct journal_of *of)
     add_work(&journal->body, of->config->evaluate);
     form_number(&journal->body, saved ? 1 + slots_of(saved) : 0);
     end_frame(journal, "", 0);
+    spool_step(journal->spool);
 }
 
 static void write_saved(struct journal *journal, const struct hub_saved *saved)
@@ -72,9 +73,11 @@ static void write_saved(struct journal *journal, const struct hub_saved *saved)
     form_string(&journal->body, saved->schema->text, saved->schema->text_bytes);
     form_string(&journal->body, saved->state, strlen(saved->state));
     end_frame(journal, saved->theta, size);
+    spool_step(journal->spool);
     for (unsigned i = 0; i < slots; i++) {
         form_bytes(&journal->body, "V", 1);
         end_frame(journal, saved->slot[i], size);
+        spool_step(journal->spool);
     }
 }
 

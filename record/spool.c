@@ -13,6 +13,8 @@
 
 #define AGAIN (10 * SECOND)
 
+enum { KEPT_BYTES = 8 << 20 }; /* of memory, from step to step */
+
 struct spool {
     int file;
     char *path;
@@ -126,6 +128,11 @@ void spool_step(struct spool *spool)
         fail(spool);
     }
     spool->length = 0;
+    if (spool->room > KEPT_BYTES) {
+        free(spool->step);
+        spool->step = NULL;
+        spool->room = 0;
+    }
     spool->skips =
         spool->failed && !(spool->goes_on && now() - spool->failed >= AGAIN);
 }

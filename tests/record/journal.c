@@ -202,6 +202,26 @@ static void a_journal_is_a_plain_file(void)
     (void)close(ends[0]);
 }
 
+/* What a hub goes on from is of a model's size: it is not kept in memory. */
+static void the_head_is_written_when_the_journal_is_opened(void)
+{
+    const struct hub_config config = {.policy = preset_find("mean")->policy};
+    const struct journal_of of = {"", &config, NULL};
+    const struct spool_complaint nobody = {NULL, NULL};
+    struct journal *journal = NULL;
+    struct folder folder;
+    struct stat found = {0};
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(
+        journal_open(folder_file(&folder, "j"), &of, nobody, &journal, NULL));
+    CHECK_EQUAL(0, stat(folder_file(&folder, "j"), &found));
+    CHECK(found.st_size > (off_t)sizeof JOURNAL_FORMAT);
+    journal_close(&journal);
+    folder_remove(&folder);
+}
+
 static void complain(void *of, const char *sentence)
 {
     (void)snprintf(of, sizeof(struct why), "%s", sentence);
@@ -251,6 +271,7 @@ void add_record_journal_tests(CU_pSuite suite)
     TEST(steps_that_have_changed_places_are_refused);
     TEST(what_is_no_journal_is_said_to_be_none);
     TEST(a_journal_is_a_plain_file);
+    TEST(the_head_is_written_when_the_journal_is_opened);
     TEST(a_full_disk_ends_the_journal_and_is_told);
     TEST(nobody_else_may_read_it);
 }
