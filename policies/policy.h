@@ -262,12 +262,11 @@ struct preempt_candidate {
     unsigned strikes;   /* scores in a row, before this one, that were bad */
     bool bad;           /* out: this score is too bad */
     bool replaced;      /* out: to be replaced */
-    int donor;          /* out: place in the list of whom it takes after */
 };
 
 struct preempt_rule {
     const char *name, *doc;
-    /* Sets bad, replaced and donor of each. NULL: never. */
+    /* Sets bad and replaced of each. NULL: never. */
     void (*judge)(struct preempt_candidate *list, unsigned count,
                   const struct policy_context *context);
 };

@@ -18,12 +18,11 @@
  *
  * Both: a score that is not finite is replaced at once. No more than N / 4
  * (but one at least) go at a time, diverged ones and the worst first; the best
- * never does. Donors are drawn from the best quarter. Source: ours, with
- * Bonferroni's correction and the learning curve l(t) = A - beta ln t. */
+ * never does. Source: ours, with Bonferroni's correction and the learning curve
+ * l(t) = A - beta ln t. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/prng.h"
 #include "policies/order.h"
 
 struct trial {
@@ -42,7 +41,6 @@ static bool is_ranked(struct preempt_candidate *one)
 {
     one->bad = !isfinite(one->score);
     one->replaced = false;
-    one->donor = -1;
     return one->bad || score_known(one->score);
 }
 
@@ -148,35 +146,15 @@ static bool is_due(const struct trial *trial,
            (double)one->rounds >= numbers->spare;
 }
 
-/* One of the best quarter that is not bad itself; the best one never is. */
-static int draw(const struct trial *trial, struct prng *prng)
-{
-    uint64_t good = 1, drawn;
-    unsigned i = 0;
-
-    for (unsigned j = 1; j < trial->ranked / 4; j++)
-        good += !trial->list[trial->order[j]].bad;
-    for (drawn = prng_below(prng, good); drawn; drawn--)
-        do
-            i++;
-        while (trial->list[trial->order[i]].bad);
-    return (int)trial->order[i];
-}
-
 /* Replaces the last in order that diverged or are due. */
 static void replace(struct trial *trial)
 {
-    const struct policy_context *context = trial->context;
-    struct prng prng;
-
-    prng_seed(&prng, prng_mix(context->seed ^ prng_mix(context->round)));
     for (unsigned i = trial->count; i-- > 1 && trial->ranked && trial->most;) {
         struct preempt_candidate *one = &trial->list[trial->order[i]];
 
         if (i < trial->ranked && !trial->due[i])
             continue;
         one->replaced = true;
-        one->donor = draw(trial, &prng);
         trial->most--;
     }
 }
