@@ -3,8 +3,7 @@
  * Of each exchange the hub sees for how long a member had credit for uploads
  * and used it, and for how long it was sent results; nodes tell how many
  * iterations results have taken and what they have cost (PING). The first
- * choice is made after some rounds; later ones once a minute at most, unless
- * links are full, when both rise at once.
+ * choice is made after some rounds; later ones once a minute at most.
  */
 #ifndef HUB_ADAPT_H
 #define HUB_ADAPT_H

@@ -146,7 +146,7 @@ static uint64_t life_counted(const char *path)
     return life;
 }
 
-/* A hub whose disk is full, or read-only, must serve all the same. It cannot
+/* A hub whose disk is full must serve all the same. It cannot
  * count this life, so it takes one that the next will hardly hit. */
 static void begin_life(struct centre_store *store)
 {
