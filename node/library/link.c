@@ -376,7 +376,7 @@ static void wait_until_over(struct star_link *link, nanos until)
     bool waits = true;
 
     while (!link->over && waits)
-        if (!link_review(link))
+        if (net_now() >= until || !link_review(link))
             waits = shell_wait(&link->shell, until);
 }
 

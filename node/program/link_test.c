@@ -145,13 +145,14 @@ static bool get_ticket(struct test *test, uint64_t wanted)
            wanted / 8 >= LEAST_BYTES)
         wanted /= 8;
     if (!test->answered || test->probed.bytes)
-        return test->answered;
+        return test->answered && test->probed.bytes <= wanted;
     if (!test->probed.wait || test->probed.wait > LONGEST_WAIT)
         return false;
     until = net_now() + test->probed.wait;
     while (test_go_on(test, until))
         continue;
-    return ask(test, wanted, &trip) && test->probed.bytes;
+    return ask(test, wanted, &trip) && test->probed.bytes &&
+           test->probed.bytes <= wanted;
 }
 
 /* What the system counts of the connection from now on goes to the samples. */
