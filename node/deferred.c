@@ -87,8 +87,11 @@ void deferred_leave_out(struct training *training)
 
 void deferred_check(struct training *training)
 {
-    if (training_awaits(training) &&
-        pacer_time(&training->agenda.pacer) >= training->deferred->until)
+    const struct deferred *deferred = training->deferred;
+    const struct pacer *pacer = &training->agenda.pacer;
+
+    if (training_awaits(training) && pacer_time(pacer) >= deferred->until &&
+        pacer->iteration != deferred->iteration)
         deferred_leave_out(training);
 }
 

@@ -6,7 +6,7 @@
 #include "tests/check.h"
 #include "tests/hand.h"
 
-enum { ELEMENTS = 4, SAMPLES = 8, POSTED = 64 };
+enum { ELEMENTS = 4, SAMPLES = 8, POSTED = 16 + DEFERRED_BEHIND };
 
 /* Parameters x that lie elsewhere; copies of them go to `memory`. k = 3, d = 4.
  */
@@ -251,6 +251,35 @@ static void nothing_is_applied_to_what_is_copied_while_time_passes(void)
     bench_end(&bench);
 }
 
+/* More is told meanwhile than can wait: the offer is left out. */
+static void tell_too_much(struct bench *bench)
+{
+    const struct msg msg = {.kind = MSG_LOCAL_PING};
+
+    CHECK(training_awaits(&bench->training));
+    for (unsigned i = 0; i <= DEFERRED_BEHIND; i++)
+        training_say(&bench->training, &msg);
+    CHECK(!training_awaits(&bench->training));
+}
+
+static void time_that_passes_does_not_leave_a_copy_out(void)
+{
+    struct bench bench;
+
+    bench_start(&bench, MISS_LATE);
+    while (step(&bench) < 3)
+        continue;
+    CHECK(give(&bench, 3));
+    while (step(&bench) < 6)
+        continue;
+    answer(&bench, 1, VERB_REBASE);
+    idle(&bench, 20);
+    CHECK_NEAR(6, (double)bench.x[0], 0);
+    CHECK(give(&bench, 6));
+    CHECK_EQUAL(2, last(&bench)->local_offer.exchange);
+    bench_end(&bench);
+}
+
 static void a_copy_that_is_late_is_not_that_of_a_later_offer(void)
 {
     struct bench bench;
@@ -263,7 +292,8 @@ static void a_copy_that_is_late_is_not_that_of_a_later_offer(void)
         continue;
     memcpy(bench.memory, bench.x, sizeof bench.x);
     answer(&bench, 1, VERB_REBASE);
-    idle(&bench, 6);
+    tell_too_much(&bench);
+    idle(&bench, 4);
     CHECK_NEAR(15, (double)bench.x[0], 0);
     CHECK(!training_give(&bench.training, 6, bench.training.values));
     CHECK_EQUAL(MSG_APPLIED, last(&bench)->kind);
@@ -289,6 +319,7 @@ static void the_last_offer_is_not_of_a_copy_that_came_too_late(void)
             continue;
         memcpy(bench.memory, bench.x, sizeof bench.x);
         answer(&bench, 1, VERB_REBASE);
+        tell_too_much(&bench);
         idle(&bench, 4);
         (void)training_give(&bench.training, 6, bench.training.values);
         if (again)
@@ -326,6 +357,7 @@ void add_node_deferred_tests(CU_pSuite suite)
     TEST(what_replaces_the_parameters_ends_it);
     TEST(the_last_offer_is_of_what_was_given_last_or_none);
     TEST(nothing_is_applied_to_what_is_copied_while_time_passes);
+    TEST(time_that_passes_does_not_leave_a_copy_out);
     TEST(a_copy_that_is_late_is_not_that_of_a_later_offer);
     TEST(the_last_offer_is_not_of_a_copy_that_came_too_late);
     TEST(who_has_no_memory_for_a_last_offer_says_goodbye);
