@@ -307,7 +307,8 @@ static enum status check_files(const char *directory, uint64_t number,
                     "generation-%" PRIu64 ": %.200s; the run goes on without",
                     number, why->text);
             complain(sentence.text);
-            move_aside(directory, number, file->name);
+            if (status == STATUS_MALFORMED)
+                move_aside(directory, number, file->name);
             status = STATUS_OK;
         }
     }
