@@ -73,7 +73,7 @@ static void update_fold(const struct hub *hub, struct update *update)
     update->chunks = NULL;
 }
 
-/* What is forgotten was merged as its node was told. */
+/* Who has not been told of it takes all of it for merged. */
 static void forget(struct hub *hub, struct member *member, struct update **one)
 {
     const struct update *old = *one;
