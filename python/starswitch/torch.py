@@ -36,6 +36,8 @@ logger = logging.getLogger("starswitch")
 SMALL = 32768  # elements; torch shares larger tensors out among its threads
 FLOAT_BYTES = 4
 FLOAT = frozenset({torch.float32})
+WITH_LARGEST = FLOAT | {torch.float16, torch.bfloat16, torch.float64}
+WITH_LARGEST |= {torch.complex64, torch.complex128}
 SHAPE, DTYPE, ON_HOST = attrgetter("shape"), attrgetter("dtype"), attrgetter("is_cpu")
 ADDRESS = torch.Tensor.data_ptr
 
@@ -621,12 +623,18 @@ class TorchParameters:
 
     def is_spoilt(self) -> bool:
         """Whether the optimizer's state holds NaN or infinity, of which the first
-        step would make any parameters the same."""
-        return self._optimizer is not None and not all(
-            bool(value.isfinite().all())
-            for state in self._optimizer.state.values()
-            for value in state.values()
-            if isinstance(value, torch.Tensor)
+        step would make any parameters the same: its plain tensors, by their largest
+        elements, which a GPU is asked for once."""
+        if self._optimizer is None:
+            return False
+        largest: dict[torch.device, list[torch.Tensor]] = {}
+        for state in self._optimizer.state.values():
+            for value in state.values() if isinstance(state, Mapping) else ():
+                if _has_largest(value):
+                    one = torch.linalg.vector_norm(value, torch.inf)
+                    largest.setdefault(one.device, []).append(one.float())
+        return not all(
+            bool(torch.stack(list_).isfinite().all()) for list_ in largest.values()
         )
 
     def late_skips(self) -> int:
@@ -658,6 +666,18 @@ def _group_sizes(optimizer: torch.optim.Optimizer | None) -> list[int]:
     """Parameters in each group of an optimizer."""
     return (
         [] if optimizer is None else [len(g["params"]) for g in optimizer.param_groups]
+    )
+
+
+def _has_largest(value: Any) -> bool:
+    """Whether this is a tensor that torch finds the largest element of: subclasses,
+    as of quantised states, do not say what they can."""
+    return (
+        type(value) in (torch.Tensor, torch.nn.Parameter)
+        and value.layout == torch.strided
+        and value.dtype in WITH_LARGEST
+        and not value.is_meta
+        and value.numel() > 0
     )
 
 

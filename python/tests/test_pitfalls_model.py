@@ -777,6 +777,35 @@ def test_nan_parameters_are_not_offered_and_heal(
     assert all(bool((p == 1).all()) for p in low.parameters())
 
 
+class Quantized(torch.Tensor):
+    """As torchao's: what it was not made for it refuses."""
+
+    @classmethod
+    def __torch_function__(cls, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError("of a quantized state")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64, torch.complex64])
+def test_a_state_is_spoilt_by_what_is_not_finite(dtype: torch.dtype) -> None:
+    """And whatever else there is in it keeps nobody from replacing parameters."""
+    model = small_model()
+    optimizer = torch.optim.Adam(model.parameters())
+    train(model, optimizer, 2)
+    parameters = TorchParameters({"": model}, optimizer, "trainable", "average")
+    first = optimizer.state[model[0].weight]
+    nothing = torch.empty(0)
+    first |= {"low": torch.zeros(4, dtype=dtype), "none": nothing, "name": "a"}
+    first["int8"] = torch.ones(3).as_subclass(Quantized)
+    first["bits"] = torch.ones(3, dtype=torch.int8)
+    first["float8"] = torch.ones(3).to(torch.float8_e4m3fn)
+    first["sparse"] = torch.eye(3).to_sparse()
+    optimizer.state["step"] = 3
+    assert not parameters.is_spoilt()
+    for value in (float("inf"), float("nan")):
+        first["low"][1] = value
+        assert parameters.is_spoilt()
+
+
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "Adagrad", "RMSprop"])
 def test_a_state_that_is_forgotten_is_as_at_first(kind: str) -> None:
     model = small_model()
