@@ -30,6 +30,7 @@ from __future__ import annotations
 import hashlib
 import math
 import operator
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sized
@@ -69,6 +70,12 @@ class Order:
             i = low_part + wide * high_part
             if i < self._n:
                 return i
+
+
+def _in_a_group() -> bool:
+    """Whether this process is one of a process group of torch."""
+    dist = sys.modules.get("torch.distributed")
+    return dist is not None and dist.is_available() and dist.is_initialized()
 
 
 def _whole(name: str, value: Any) -> int:
@@ -156,7 +163,7 @@ class Sampler:
             raise ValueError("there are no samples")
         if link is not None and not hasattr(link, "_watchers"):
             raise TypeError(f"link must be what attach returned, not {link!r}")
-        if link is not None and (link._find_ranks or link._crew):
+        if link is not None and (link._crew or (link._find_ranks and _in_a_group())):
             raise ValueError(
                 "link is of several processes that train one model, and a Sampler "
                 "knows one: give each its part by a DistributedSampler, with another "

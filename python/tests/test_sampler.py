@@ -132,8 +132,11 @@ def test_ranks_of_one_model_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setenv("LOCAL_RANK", str(rank))
         monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
         link = starswitch.attach(model)
-        with pytest.raises(ValueError, match="DistributedSampler"):
-            Sampler(10, link)
+        assert sorted(Sampler(10, link)) == list(range(10))  # there is no group
+        with monkeypatch.context() as group:
+            group.setattr(torch.distributed, "is_initialized", lambda: True)
+            with pytest.raises(ValueError, match="DistributedSampler"):
+                Sampler(10, link)
         link.detach()
     monkeypatch.setenv("LOCAL_RANK", "0")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")
