@@ -104,11 +104,11 @@ class Plan:
     def names(self) -> list[str]:
         if not self.hosts:
             return [f"n{i + 1}" for i in range(self.local)]
-        plain = [host.rsplit("@", 1)[-1] for host in self.hosts]
+        plain = ["hub"] + [host.rsplit("@", 1)[-1] for host in self.hosts]
         return [
             f"{one}.{number}" if (number := plain[: i + 1].count(one)) > 1 else one
             for i, one in enumerate(plain)
-        ]
+        ][1:]
 
 
 def parse(argv: list[str]) -> Plan:
@@ -133,8 +133,8 @@ def parse(argv: list[str]) -> Plan:
         "--listen",
         default="",
         metavar="HOST[:PORT]",
-        help="where the hub listens; if none: this PC's address towards the first of "
-        "the hosts, port 7541",
+        help="where the hub listens; if none: this PC's address towards the first "
+        "other one of the hosts, port 7541",
     )
     parser.add_argument(
         "--directory",
@@ -144,7 +144,7 @@ def parse(argv: list[str]) -> Plan:
     )
     parser.add_argument(
         "--keys",
-        default="",
+        default=os.environ.get("STARSWITCH_KEYS", ""),
         metavar="DIR",
         help="the hub's keys; if none: keys/ in --directory",
     )
@@ -196,6 +196,20 @@ def address_towards(host: str, family: int = socket.AF_UNSPEC) -> str:
         ) from None
 
 
+def _is_loopback(host: str) -> bool:
+    return host.startswith("127.") or host in ("localhost", "::1")
+
+
+def _towards(plan: Plan, family: int = socket.AF_UNSPEC) -> str:
+    """This PC's address for all hosts: towards the first that is another PC."""
+    address = ""
+    for host in plan.hosts:
+        address = address_towards(host, family)
+        if not _is_loopback(address):
+            break
+    return address
+
+
 def _listen(plan: Plan) -> tuple[str, int]:
     """The hub's host and port."""
     host, colon, port = plan.listen.rpartition(":")
@@ -203,7 +217,7 @@ def _listen(plan: Plan) -> tuple[str, int]:
         host, port = plan.listen, ""
     host = host.strip("[]")
     if not host:
-        host = address_towards(plan.hosts[0]) if plan.hosts else "127.0.0.1"
+        host = _towards(plan) if plan.hosts else "127.0.0.1"
     if port:
         return host, int(port)
     return host, PORT if plan.hosts else free_port()
@@ -211,9 +225,11 @@ def _listen(plan: Plan) -> tuple[str, int]:
 
 def _reached(plan: Plan, host: str) -> str:
     """Where nodes find the hub that listens there: "anywhere" is no place."""
-    if plan.hosts and host == "0.0.0.0":
-        return address_towards(plan.hosts[0], socket.AF_INET)
-    return address_towards(plan.hosts[0]) if plan.hosts and host == "::" else host
+    if host not in ("0.0.0.0", "::"):
+        return host
+    if not plan.hosts:
+        return "127.0.0.1" if host == "0.0.0.0" else "::1"
+    return _towards(plan, socket.AF_INET if host == "0.0.0.0" else socket.AF_UNSPEC)
 
 
 def _at(host: str, port: int) -> str:
@@ -222,21 +238,35 @@ def _at(host: str, port: int) -> str:
 
 def _hub_command(plan: Plan, host: str, port: int) -> list[str]:
     words = [program_path("starswitch-hub"), *plan.hub, "--listen", _at(host, port)]
-    open_hub = host.startswith("127.") or host == "localhost"
-    if not open_hub and "--insecure" not in plan.hub:
+    if not _is_loopback(host) and "--insecure" not in plan.hub:
         words += ["--lan", "--no-beacon"]
     if plan.keys:
         words += ["--keys", plan.keys]
     return [*words, "--directory", plan.directory]
 
 
-def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]:
-    """The command here, and what its environment has beside."""
+def _invitation(plan: Plan, command: Sequence[str]) -> Path | None:
+    """The key by which the hub lets its nodes in; None: it has no keys."""
+    if not plan.keys and "--lan" not in command:
+        return None
+    return Path(plan.keys or Path(plan.directory) / "keys").absolute() / "invitation"
+
+
+def _settings(
+    plan: Plan, number: int, hub: str, invitation: Path | None
+) -> dict[str, str]:
+    """What a node's command finds. Those of other PCs are sent the key."""
     settings = node_settings(plan.names[number], number, hub)
+    if invitation and not plan.hosts:
+        settings["STARSWITCH_KEY_FILE"] = str(invitation)
+    return settings
+
+
+def _node(
+    plan: Plan, number: int, settings: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The command here, and what its environment has beside."""
     if not plan.hosts:
-        if plan.keys:  # which nodes of this PC need, too
-            invitation = Path(plan.keys).absolute() / "invitation"
-            settings["STARSWITCH_KEY_FILE"] = str(invitation)
         return plan.command, settings
     script = REMOTE.format(
         folder=shlex.quote(os.getcwd()),
@@ -246,14 +276,6 @@ def _node(plan: Plan, number: int, hub: str) -> tuple[list[str], dict[str, str]]
         offer=OFFER_TENTHS,
     )
     return [*plan.ssh, plan.hosts[number], f"setsid -w sh -c {shlex.quote(script)}"], {}
-
-
-def _key(plan: Plan, command: Sequence[str]) -> str:
-    """What the hub lets its nodes in by; "": it has no keys."""
-    if not plan.keys and "--lan" not in command:
-        return ""
-    folder = Path(plan.keys or Path(plan.directory) / "keys")
-    return (folder / "invitation").read_text().strip()
 
 
 def _code(program: int) -> int:
@@ -284,10 +306,11 @@ def _follow(star: _Star, names: Sequence[str]) -> int:
     return 128 + (star.signals.got[0] if star.signals.got else signal.SIGPIPE)
 
 
-def _start_nodes(star: _Star, plan: Plan, hub: str, key: str) -> None:
+def _start_nodes(star: _Star, plan: Plan, hub: str, invitation: Path | None) -> None:
     """Failed: the command is not there."""
+    key = invitation.read_text().strip() if invitation else ""
     for i, name in enumerate(plan.names):
-        words, settings = _node(plan, i, hub)
+        words, settings = _node(plan, i, _settings(plan, i, hub, invitation))
         said = f"{key}\n" if plan.hosts else None
         env = {**os.environ, **settings}
         if star.signals.got:
@@ -303,11 +326,12 @@ def launch(plan: Plan) -> int:
     host, port = _listen(plan)
     hub = _at(_reached(plan, host), port)
     command = _hub_command(plan, host, port)
+    invitation = _invitation(plan, command)
     if plan.dry_run:
         print(shlex.join(command))
-        for i, name in enumerate(plan.names):
+        for i in range(len(plan.names)):
             where = [*plan.ssh, plan.hosts[i], ":"] if plan.hosts else []
-            settings = node_settings(name, i, hub)
+            settings = _settings(plan, i, hub, invitation)
             print(*where, *(f"{k}={v}" for k, v in settings.items()), end=" ")
             print(shlex.join(plan.command))
         return 0
@@ -322,7 +346,7 @@ def launch(plan: Plan) -> int:
             code = _code(star.programs["hub"].poll() or 69)
             raise Failed(code, "the hub does not start; its lines are above")
         if not star.signals.got:
-            _start_nodes(star, plan, hub, _key(plan, command))
+            _start_nodes(star, plan, hub, invitation)
         return _follow(star, plan.names)
     finally:
         star.close()

@@ -459,15 +459,17 @@ class _Star:
             if one.pid == leader or (sign != signal.SIGINT and name != "hub"):
                 _kill(one.pid, sign)
 
-    def hub_listens(self, port: int) -> bool:
+    def hub_listens(self, port: int, limit: float = float("inf")) -> bool:
         """Waits until the hub does, which may have a large model to read; False:
-        it has ended, or a signal has come."""
-        until = time.monotonic() + START
+        it has ended, a signal has come, or the time is up."""
+        told = time.monotonic() + START
         while self.programs["hub"].poll() is None and not self.signals.got:
             if _listens(port):
                 return True
-            if time.monotonic() > until:
-                until = float("inf")
+            if time.monotonic() > limit:
+                return False
+            if time.monotonic() > told:
+                told = float("inf")
                 self.tell("the hub does not listen yet; waits as long as it runs")
             time.sleep(0.02)
         return False
@@ -516,9 +518,16 @@ def _listens(port: int) -> bool:
 
 
 def _start_hub(
-    star: _Star, options: HubOptions, folder: str, table: bool, env: Mapping[str, str]
+    star: _Star,
+    options: HubOptions,
+    folder: str,
+    table: bool,
+    env: Mapping[str, str],
+    limit: float,
 ) -> int:
     words = _words(options)
+    if any(one.split("=")[0] == "--listen" for one in words):
+        raise ValueError("hub_options: launch_local says where the hub listens itself")
     if "--directory" not in words:
         words += ["--directory", os.path.join(folder, "run")]
     for _ in range(5):
@@ -526,8 +535,10 @@ def _start_hub(
         address = f"127.0.0.1:{port}"
         command = [program_path("starswitch-hub"), "--listen", address, *words]
         star.start("hub", command, env, own=table)
-        if star.hub_listens(port):
+        if star.hub_listens(port, limit):
             return port
+        if time.monotonic() > limit:
+            raise StarswitchError("the time was up before the hub listened")
         if star.programs["hub"].poll() != 69:  # a port was taken meanwhile
             break
     raise StarswitchError(f"the hub does not start: {star.text('hub').strip()}")
@@ -577,14 +588,14 @@ def launch_local(
     logs: a folder for NAME.log and hub.log; else lines go to stdout, behind the
         name of who wrote them, unless show=False.
     table: the hub writes to this terminal itself, where it draws its live table.
-    timeout: seconds for all of it.
+    timeout: seconds for all of it, the hub's start included.
     threads: that a node may compute with, OMP_NUM_THREADS; this PC's cores shared
         among the nodes unless said.
 
         starswitch.launch_local(4, "train.py", ["--lr", 0.1]).check()
 
     A node that fails ends no other; `Launched.check` tells. FileNotFoundError:
-    there is no such script. StarswitchError: the hub does not start.
+    there is no such script. StarswitchError: the hub does not start, or not in time.
     """
     names = _names(nodes)
     if timeout is not None and not timeout >= 0:
@@ -605,7 +616,8 @@ def launch_local(
     try:
         # A hub's own options are in its words alone.
         plain = {k: v for k, v in os.environ.items() if k[:11] != "STARSWITCH_"}
-        port = _start_hub(star, hub_options, folder, table, plain)
+        limit = begun + (float("inf") if timeout is None else timeout)
+        port = _start_hub(star, hub_options, folder, table, plain, limit)
         for i, name in enumerate(names):
             common = {
                 **node_settings(name, i, f"127.0.0.1:{port}"),

@@ -13,6 +13,7 @@ import launched
 import pytest
 import starswitch
 from conftest import until
+from starswitch.errors import StarswitchError
 from starswitch.launch import _words, launch_local
 
 HERE = Path(__file__).resolve().parent
@@ -96,6 +97,13 @@ def test_a_hub_that_takes_long_to_start_is_waited_for(
     monkeypatch.setattr(starswitch.launch, "START", -1.0)
     assert launch_local(1, PROGRAM, [10], HUB, timeout=LIMIT).ok
     assert "the hub does not listen yet" in capfd.readouterr().err
+
+
+def test_a_hub_that_does_not_listen_has_no_longer_than_all() -> None:
+    with pytest.raises(ValueError, match="listen"):
+        launch_local(1, PROGRAM, hub_options={"listen": "127.0.0.1:9"}, timeout=LIMIT)
+    with pytest.raises(StarswitchError, match="the time was up"):
+        launch_local(1, PROGRAM, timeout=0)
 
 
 def test_options_are_words_or_names_and_values() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from conftest import PYTHON, until
+from starswitch import _launch
 from starswitch._launch import parse
 from starswitch._programs import program_path
 from starswitch.launch import _listens, _visible
@@ -119,6 +120,16 @@ def test_keys_of_another_folder_let_nodes_in(
     assert f"node_joined {'n1' if local else 'localhost'}" in out, out
 
 
+def test_nodes_of_this_pc_have_the_key_of_a_hub_with_lan(tmp_path: Path) -> None:
+    code, out = run(
+        tmp_path,
+        *("--local", "1", "--listen", "0.0.0.0:7541"),
+        *(*HUB, "--time", "40s", "--", *TRAIN, "60"),
+    )
+    assert code == 0, out
+    assert "node_joined n1" in out, out
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_its_end_is_heard_by_all(tmp_path: Path, ssh: str, sign: int) -> None:
     process = start(
@@ -186,6 +197,19 @@ def test_nodes_are_told_an_address_that_leads_to_the_hub(
     assert code == 0, out
     assert f"--listen {shlex.quote(hub)} --lan" in out
     assert f"STARSWITCH_HUB={nodes} " in out
+
+
+def test_the_address_is_that_towards_another_pc(monkeypatch: Any) -> None:
+    ways = {"here": "127.0.1.1", "me@pc2": "10.0.0.1", "pc3": "10.9.0.1"}
+    monkeypatch.setattr(_launch, "address_towards", lambda host, *_: ways[host])
+    plan = parse(["--hosts", "here,me@pc2,pc3", "--", "x"])
+    assert _launch._listen(plan) == ("10.0.0.1", 7541)
+    assert _launch._reached(plan, "0.0.0.0") == "10.0.0.1"
+
+
+def test_no_node_has_the_name_of_the_hub() -> None:
+    plan = parse(["--hosts", "hub,pc1,me@hub", "--", "x"])
+    assert plan.names == ["hub.2", "pc1", "hub.3"]
 
 
 def test_who_listens_by_ipv6_alone_listens() -> None:
