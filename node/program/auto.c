@@ -448,9 +448,9 @@ static void set_environment(struct auto_plan *plan)
     char bytes[TEXT_BYTES], name[24];
     struct text text;
 
+    hide_ranks();
     if (!plan->place.variable) /* who set STARSWITCH_HUB says the rest */
         return;
-    hide_ranks();
     find_host(plan);
     text_init(&text, bytes, sizeof bytes);
     endpoint_print(&plan->hub, &text);
