@@ -74,6 +74,8 @@ head -c 40000 "$here/diloco.journal" >"$here/cut.journal"
 sim "$here/cut.journal" >"$here/cut.replay" 2>&1 || code=$?
 [ $code = 74 ] || failed "a journal that was cut: $code"
 grep -q "is damaged at byte" "$here/cut.replay" || failed "no byte is named"
-sim /dev/null >"$here/empty.replay" 2>&1 && failed "nothing is no journal"
+: >"$here/empty.journal"
+sim "$here/empty.journal" >"$here/empty.replay" 2>&1 &&
+    failed "nothing is no journal"
 grep -q "this is no journal" "$here/empty.replay" || failed "nothing is said"
 echo "    what is cut off or no journal is refused"
