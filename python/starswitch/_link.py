@@ -806,9 +806,12 @@ class Link:
     def _exchange(self, function: Callable[..., int], *arguments: Any) -> None:
         if self._swapped:
             raise StarswitchError("a step inside `with link.center()`: leave it first")
-        advice = self._enter(function, *arguments)
         try:
-            self._carry_on_copy()
+            try:
+                self._end_copy()  # as no other offer begins before that
+            finally:
+                advice = self._enter(function, *arguments)
+            self._begin_copy()
         except Exception as error:
             self._failure = self._failure or error
         if self._poll(self._handle, self._event_here):
@@ -845,7 +848,7 @@ class Link:
         if self._handle is not None:
             self._skipped += 1
 
-    def _carry_on_copy(self) -> None:
+    def _end_copy(self) -> None:
         """An offer begins with a copy of the parameters and ends, perhaps some
         iterations later, when the copy is complete."""
         pending = self._pending
@@ -853,6 +856,8 @@ class Link:
             self._pending = None
             self._enter(self._lib.star_offer, pending.iteration)
             self._offered_at = pending.iteration
+
+    def _begin_copy(self) -> None:
         if self._pending is None and (
             self._due(self._handle) & c.star_due.STAR_DUE_COPY
         ):

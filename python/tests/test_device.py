@@ -33,7 +33,7 @@ class Late:
 
     def complete(self) -> bool:
         self.asked += 1
-        if self.asked > 3:
+        if self.asked > self.device.late:
             self.run("arrived")
         return self.copied
 
@@ -47,6 +47,7 @@ class Slow:
     def __init__(self) -> None:
         self.log: list[str] = []
         self.copies: list[Late] = []
+        self.late = 3  # a copy is asked for so often before it is there
 
     def sources(self, of: object) -> list[torch.Tensor]:
         assert isinstance(of, (list, tuple))
@@ -108,6 +109,27 @@ def test_the_last_offer_is_copied_anew_where_time_has_moved_the_parameters(
     until(lambda: link.idle() or slow.log[-1] == "send")
     link.detach()
     assert slow.log[-2:] == ["fetch", "arrived"]
+
+
+def test_a_copy_that_takes_an_iteration_keeps_no_turn_from_the_next(
+    hub: Callable[..., Hub], slow: Slow
+) -> None:
+    """With a fragment's turn at each iteration every second one had none."""
+    many = ("--fragments", 8, "--chunk", 4096, "--init", "hub", "--wait", "1s")
+    hub("--every", 8, "--delay", 16, *many)
+    slow.late = 1
+    model = torch.nn.Sequential(torch.nn.Linear(8, 800), torch.nn.Linear(800, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    link = starswitch.attach(model, optimizer)
+    offered = [0, 0, 0]
+
+    def is_offered_twice_in_a_row() -> bool:
+        train(model, optimizer, 1, link)
+        offered[:] = [*offered[1:], link.state().offered]
+        return offered[0] + 2 == offered[1] + 1 == offered[2]
+
+    until(is_offered_twice_in_a_row)
+    link.detach()
 
 
 def test_what_is_offered_is_what_was_copied(slow: Slow) -> None:
