@@ -312,7 +312,7 @@ static void all_that_was_partly_merged_is_remembered(void)
 
     f->config.policy.gate = &gate_async;
     f->config.staleness = 100;
-    f->config.delay = 10 * OFFERS;
+    f->config.delay = 10ULL * OFFERS;
     pair = pair_of(f);
     for (uint64_t i = 1; i <= OFFERS; i++) {
         fake_node_offers(f, &pair.b, i);
