@@ -101,8 +101,7 @@ static void goodbye(struct hub *hub)
 static bool save_wanted(const struct hub *hub)
 {
     return centre_is_founded(hub) && hub->config.save && !hub->memory.unsaved &&
-           (hub->memory.saved_version != hub->centre.version ||
-            hub->memory.best);
+           snapshot_is_behind(hub);
 }
 
 /* Once all chunks are of one version again: saves it. That waits for nobody.

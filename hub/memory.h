@@ -120,6 +120,8 @@ struct memory {
 };
 
 /* snapshot.c: scoring and saving complete versions */
+/* Whether the disk lacks this version, or the best one. */
+bool snapshot_is_behind(const struct hub *hub);
 void snapshot_tick(struct hub *hub);
 /* Takes what is wanted if every chunk is at the same version. */
 void snapshot_settle(struct hub *hub);

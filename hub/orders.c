@@ -85,8 +85,7 @@ static void checkpoint_order(struct hub *hub, const struct msg_order *order)
     } else if (!centre_is_founded(hub)) {
         answer(hub, order->ticket, STATUS_AGAIN,
                "there is no centre yet: the first node brings it");
-    } else if (hub->memory.saved_version == hub->centre.version &&
-               !hub->memory.best) {
+    } else if (!snapshot_is_behind(hub)) {
         answer(hub, order->ticket, STATUS_OK, "saved already");
     } else if (hub->run.checkpoint_count == MAX_CHECKPOINTS) {
         answer(hub, order->ticket, STATUS_AGAIN,

@@ -399,6 +399,11 @@ void snapshot_settle(struct hub *hub)
         hub->dirty |= DIRTY_ROUNDS;
 }
 
+bool snapshot_is_behind(const struct hub *hub)
+{
+    return hub->memory.saved_version != hub->centre.version || hub->memory.best;
+}
+
 void snapshot_tick(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
@@ -412,8 +417,7 @@ void snapshot_tick(struct hub *hub)
         (config->evaluate || hub->memory.hint < NO_SCORE))
         hub->memory.want_evaluate = true;
     if (config->save && !hub->memory.saving &&
-        hub->now >= hub->memory.next_save &&
-        (hub->memory.saved_version != hub->centre.version || hub->memory.best))
+        hub->now >= hub->memory.next_save && snapshot_is_behind(hub))
         hub->memory.want_save = true;
     hub->dirty |= DIRTY_MEMORY;
 }
