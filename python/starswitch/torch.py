@@ -628,11 +628,10 @@ class TorchParameters:
         if self._optimizer is None:
             return False
         largest: dict[torch.device, list[torch.Tensor]] = {}
-        for state in self._optimizer.state.values():
-            for value in state.values() if isinstance(state, Mapping) else ():
-                if _has_largest(value):
-                    one = torch.linalg.vector_norm(value, torch.inf)
-                    largest.setdefault(one.device, []).append(one.float())
+        for value in _leaves(self._optimizer.state):
+            if _has_largest(value):
+                one = torch.linalg.vector_norm(value, torch.inf)
+                largest.setdefault(one.device, []).append(one.float())
         return not all(
             bool(torch.stack(list_).isfinite().all()) for list_ in largest.values()
         )
@@ -667,6 +666,18 @@ def _group_sizes(optimizer: torch.optim.Optimizer | None) -> list[int]:
     return (
         [] if optimizer is None else [len(g["params"]) for g in optimizer.param_groups]
     )
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """What an optimizer keeps, in mappings and lists however deep: L-BFGS has lists
+    of directions, Shampoo a mapping for each block."""
+    if isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        yield value
+        return
+    for one in value:
+        yield from _leaves(one)
 
 
 def _has_largest(value: Any) -> bool:

@@ -806,6 +806,25 @@ def test_a_state_is_spoilt_by_what_is_not_finite(dtype: torch.dtype) -> None:
         assert parameters.is_spoilt()
 
 
+def test_lists_of_a_state_are_looked_into() -> None:
+    model = small_model()
+    optimizer = torch.optim.LBFGS(model.parameters())
+    x, y = torch.randn(8, model[0].in_features), torch.randn(8)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = (model(x).sum(1) - y).square().mean()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    parameters = TorchParameters({"": model}, optimizer, "trainable", "average")
+    assert not parameters.is_spoilt()
+    (state,) = optimizer.state.values()
+    state["old_dirs"][-1][3] = float("nan")
+    assert parameters.is_spoilt()
+
+
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "Adagrad", "RMSprop"])
 def test_a_state_that_is_forgotten_is_as_at_first(kind: str) -> None:
     model = small_model()
