@@ -66,6 +66,14 @@ static void say_lost(struct node *node, const char *why)
                      why, (unsigned long long)(now - then), plural(now - then));
 }
 
+/* Its time was over, or there was no memory for a copy. */
+static void say_not_made(struct node *node)
+{
+    if (node->leave != LEAVE_GIVEN &&
+        node->welcome.exchange != EXCHANGE_GRADIENT)
+        say_lost(node, "its last offer could not be made");
+}
+
 void parting_at_once(struct node *node)
 {
     struct msg bye = {.kind = MSG_BYE};
@@ -75,8 +83,7 @@ void parting_at_once(struct node *node)
     bye.bye.farewell = FAREWELL_LEAVING;
     if (node->hub == HUB_MEMBER)
         node_to_hub(node, &bye, NULL);
-    if (node->last && node->leave != LEAVE_GIVEN)
-        say_lost(node, "its last offer could not be made");
+    say_not_made(node);
     node_end(node, false, FAREWELL_LEAVING,
              node->leave == LEAVE_GIVEN && node->stopping
                  ? "left the run; its hub was lost before it had said that the "
@@ -130,8 +137,10 @@ void parting_detached(struct node *node, const char *why)
         node->away = node->now;
         node->return_until = node->now + RETURN_WAIT;
     }
-    if (node->leave && !node->last)
-        node_end(node, false, FAREWELL_LEAVING, why);
+    if (!node->leave || node->last || node->hub == HUB_OVER)
+        return;
+    say_not_made(node);
+    node_end(node, false, FAREWELL_LEAVING, why);
 }
 
 /* Whether it is on its way, or through and the hub's to save. */

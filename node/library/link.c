@@ -403,7 +403,7 @@ static bool say_goodbye(struct star_link *link, nanos until, nanos farewell,
         if (patient)
             wait_while_giving(link);
     }
-    taken = link->over && attached && !link->lost;
+    taken = link->over && attached && !link->lost && !link->ended.refused;
     if (!link->over) {
         training_farewell(&link->training);
         wait_until_over(link, net_now() + farewell);

@@ -255,6 +255,26 @@ static void what_no_centre_has_is_told(void)
     node_fixture_destroy(&f);
 }
 
+/* There was no memory for a copy; its hub is there, or was lost before. */
+static void what_is_left_without_a_copy_is_told(void)
+{
+    struct msg progress = {.kind = MSG_LOCAL_PING, .local_ping.iteration = 70};
+    struct msg_local_offer nothing = {.last = 1};
+
+    for (int lost = 0; lost < 2; lost++) {
+        struct node_fixture *f = node_fixture_member();
+
+        hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
+        if (lost)
+            node_fixture_breaks(f);
+        node_fixture_takes(f, &nothing, NULL);
+        CHECK(node_ended(f->node));
+        CHECK_CONTAINS("its last 70 iterations is in no centre",
+                       hand_note(&f->hand, NOTE_LAST_LOST)->text);
+        node_fixture_destroy(&f);
+    }
+}
+
 /* It had no time for a last offer: an iteration takes longer. */
 static void a_run_that_ends_without_a_last_offer_tells_what_is_lost(void)
 {
@@ -319,6 +339,7 @@ void add_node_leaving_tests(CU_pSuite suite)
     TEST(a_hub_that_is_lost_before_its_goodbye_is_waited_for);
     TEST(a_hub_that_has_the_last_offer_is_not_given_it_again);
     TEST(what_no_centre_has_is_told);
+    TEST(what_is_left_without_a_copy_is_told);
     TEST(a_run_that_ends_without_a_last_offer_tells_what_is_lost);
     TEST(a_last_offer_departs_from_a_version_that_the_hub_knows);
     TEST(the_last_offer_stands_for_its_samples_whatever_was_lost_before);

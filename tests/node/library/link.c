@@ -224,7 +224,7 @@ static void who_gives_no_gradients_is_told_where_they_are_exchanged(void)
     star_look(link, &state);
     CHECK_EQUAL(78, state.exit_code);
     CHECK_CONTAINS("exchanges gradients", state.text);
-    star_detach(&link);
+    CHECK_EQUAL(STAR_TIMEOUT, star_detach_within(&link, 1));
     server_destroy(&server);
 }
 
