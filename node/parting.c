@@ -66,12 +66,13 @@ static void say_lost(struct node *node, const char *why)
                      why, (unsigned long long)(now - then), plural(now - then));
 }
 
-/* Its time was over, or there was no memory for a copy. */
-static void say_not_made(struct node *node)
+/* A last offer that was not given: its time was over, or there was no memory
+ * for a copy. */
+static void say_not_given(struct node *node, const char *why)
 {
     if (node->leave != LEAVE_GIVEN &&
         node->welcome.exchange != EXCHANGE_GRADIENT)
-        say_lost(node, "its last offer could not be made");
+        say_lost(node, why);
 }
 
 void parting_at_once(struct node *node)
@@ -83,7 +84,7 @@ void parting_at_once(struct node *node)
     bye.bye.farewell = FAREWELL_LEAVING;
     if (node->hub == HUB_MEMBER)
         node_to_hub(node, &bye, NULL);
-    say_not_made(node);
+    say_not_given(node, "its last offer could not be made");
     node_end(node, false, FAREWELL_LEAVING,
              node->leave == LEAVE_GIVEN && node->stopping
                  ? "left the run; its hub was lost before it had said that the "
@@ -139,7 +140,7 @@ void parting_detached(struct node *node, const char *why)
     }
     if (!node->leave || node->last || node->hub == HUB_OVER)
         return;
-    say_not_made(node);
+    say_not_given(node, "its last offer could not be made");
     node_end(node, false, FAREWELL_LEAVING, why);
 }
 
@@ -188,16 +189,13 @@ static bool is_through(const struct node *node)
 
 void parting_settle(struct node *node)
 {
-    bool gradient = node->welcome.exchange == EXCHANGE_GRADIENT;
-
     if (node->part_at && node->hub != HUB_OVER && is_through(node)) {
-        if (node->leave != LEAVE_GIVEN && !gradient)
-            say_lost(node, "the run ended before its last offer was taken");
+        say_not_given(node, "the run ended before its last offer was taken");
         node_end(node, false, FAREWELL_DONE, node->goodbye);
     }
     if (!node->leave || node->hub == HUB_OVER || node->part_at)
         return;
-    if (gradient)
+    if (node->welcome.exchange == EXCHANGE_GRADIENT)
         blob_unref(&node->last);
     if (node->last && (node->hub != HUB_MEMBER || !is_made(node)))
         wait_or_go(node);
