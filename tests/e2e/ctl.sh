@@ -63,6 +63,16 @@ python3 -c '
 import socket, sys
 socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$here/h.run/control.sock"
 refused 69 "no hub is running in" status
+
+# What is no socket is not taken away.
+mkdir -p "$here/kept/control.sock"
+start kept "$bin/starswitch-hub" --listen "127.0.0.1:$port" \
+    --directory "$here/kept"
+ends kept 74 10
+said kept "control.sock is in the way of the hub's socket and is no socket" ||
+    failed "not told what is in the way"
+[ -d "$here/kept/control.sock" ] || failed "a directory is gone"
+
 hub h --policy mean --every 20 --delay 4 --save 1h
 until_ 10 "the hub answers" ctl status
 [ "$(stat -c %a "$here/h.run/control.sock")" = 600 ] ||
