@@ -9,15 +9,7 @@
  * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull, and what
  * they offer next is measured from theta. Source: Streaming DiLoCo (Douillard
  * et al. 2025), algorithm 2.
- *
- * `soft` is the same step, but nodes go a part of the way from what they sent,
- * x += a (theta - x_sent), and keep the rest of their distance, which all nodes
- * together do not have: the updates of equal weight sum to what the centre has
- * moved by. With r the share of the way to its own optimum that a node goes in
- * k iterations and a result that comes k later, its distance from the mean
- * goes by 1 - r - a in a round: with a = 1 it swings, undamped as r nears 1.
- * a = k / (k + d) unless `pull` says otherwise, which is 1 where results come
- * at once (docs/decisions/what-the-delay-costs.md). */
+ */
 #include "core/floats.h"
 #include "policies/policy.h"
 
@@ -54,13 +46,6 @@ double merge_pull(const struct policy_numbers *numbers, unsigned live,
     return numbers->pull;
 }
 
-static double soft(const struct policy_numbers *numbers, unsigned live,
-                   double delay)
-{
-    (void)live;
-    return numbers->pull > 0 ? numbers->pull : 1 / (1 + delay);
-}
-
 const struct merge_rule merge_mean = {
     .name = "mean",
     .doc = "The centre takes a Nesterov step along the mean update.",
@@ -68,15 +53,6 @@ const struct merge_rule merge_mean = {
     .slots = merge_slots,
     .step = merge_step,
     .verb = VERB_REBASE,
-};
-const struct merge_rule merge_soft = {
-    .name = "soft",
-    .doc = "The same step; nodes go k / (k + d) of the way to the centre.",
-    .takes = 1u << EXCHANGE_DELTA,
-    .slots = merge_slots,
-    .step = merge_step,
-    .verb = VERB_REBASE,
-    .weight = soft,
 };
 const struct merge_rule merge_mixing = {
     .name = "mixing",

@@ -104,7 +104,7 @@ void policy_describe(const struct policy *policy, struct text *out)
 {
     struct policy_numbers numbers = policy->numbers;
 
-    if (policy->merge == &merge_soft && !(numbers.pull > 0))
+    if (policy->merge == &merge_schedule_free && !(numbers.pull > 0))
         numbers.pull = policy_defaults.pull; /* it is none: k and d say it */
     ADD_RULE(gate)
     ADD_RULE(select)

@@ -250,7 +250,7 @@ _starswitch_values() { # PROGRAM--OPTION
     hub--gate | sim--gate) echo sync async quorum slack counted ;;
     hub--select | sim--select) echo all best better top ;;
     hub--reduce | sim--reduce) echo mean clip tokens median trimmed krum multi-krum rda soup verified ;;
-    hub--merge | sim--merge) echo mean soft heloco mixing delayed elastic elastic-first copy leader adam ;;
+    hub--merge | sim--merge) echo mean schedule-free heloco mixing delayed elastic elastic-first copy leader adam ;;
     hub--receive | sim--receive) echo all leader quantile halving ;;
     hub--damping | sim--damping) echo none inverse root ;;
     hub--preempt | sim--preempt) echo off margin quantile ;;

@@ -79,6 +79,8 @@ static double clipped(const double *norm, const double *offered, unsigned count)
     struct star star = star_of("auto", count, 0);
     struct candidate list[8];
 
+    star.policy.numbers.outer_lr = 1;
+    star.policy.numbers.outer_momentum = 0;
     star_candidates(list, NULL, count);
     for (unsigned i = 0; i < count; i++)
         list[i].norm = norm[i];

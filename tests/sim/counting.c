@@ -70,9 +70,17 @@ static void count_to_the_end(struct lab *lab, struct tale *tale, uint64_t seed)
     (void)lab_run_to_end(lab);
 }
 
+/* With what averaged steps have still to move it by. */
 static double centre_of(struct lab *lab, unsigned node)
 {
-    return (double)world_saved(lab->world)->theta[own[node].element];
+    const struct world_saved *saved = world_saved(lab->world);
+    const struct policy *policy = &lab->config.hub.policy;
+    double theta = (double)saved->theta[own[node].element];
+
+    if (policy->merge != &merge_schedule_free || !saved->slot[0])
+        return theta;
+    return theta + policy->numbers.outer_momentum *
+                       (double)saved->slot[0][own[node].element];
 }
 
 static void say_where(const char *policy, uint64_t every, uint64_t delay)
@@ -137,15 +145,17 @@ static void everything_is_nearly_in_it(struct lab *lab, const struct tale *tale)
     }
 }
 
-static void pull_all_the_way(struct lab *lab)
+static void all_the_way_at_once(struct lab *lab)
 {
     lab->config.hub.policy.numbers.pull = 1;
+    lab->config.hub.policy.numbers.outer_lr = 1;
+    lab->config.hub.policy.numbers.outer_momentum = 0;
 }
 
 static void nothing_is_lost_by_averages_of_all(void)
 {
     for_all_delays("mean", NULL, everything_is_in_it);
-    for_all_delays("auto", pull_all_the_way, everything_is_in_it);
+    for_all_delays("auto", all_the_way_at_once, everything_is_in_it);
     for_all_delays("auto", NULL, everything_is_nearly_in_it);
     for_all_delays("async", NULL, everything_is_in_it);
 }
