@@ -281,7 +281,12 @@ static void take(struct hub *hub)
                        (unsigned long long)hub_chunk_bytes(hub));
     effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s%s",
                  (unsigned long long)hub->centre.version, instead, cut,
-                 hub_slots(hub) ? "; the state of the merge rule is lost" : "");
+                 !hub_slots(hub) ? ""
+                 : hub->centre.chunk->slot[0]
+                     ? "; the merge rule's state is of "
+                       "the last save"
+                     : "; the merge rule's state is "
+                       "lost");
     begin_life(hub);
     hub->memory.want_save = hub->config.save != NULL;
     finish(hub);

@@ -181,6 +181,7 @@ static void restore_centre(struct hub *hub)
         chunk->theta = blob_ref(hub->memory.back.chunks[i]);
         for (unsigned j = 0; j < POLICY_SLOTS; j++)
             blob_unref(&chunk->slot[j]);
+        chunk->updates_before = 0; /* nor has it any history */
         chunk->changed = ++chunk->version;
         last_sent_drop(chunk, chunk->version);
     }

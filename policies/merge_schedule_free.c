@@ -11,11 +11,12 @@
  * with epsilon = `outer_lr`, beta = `outer_momentum`. In the long run theta
  * moves by epsilon u a round, of which (1 - beta) epsilon at once; what noise
  * moves z by is averaged over the last twentieth of all rounds. beta = 0 is the
- * mean's step. Only z - x is kept, w below. Of a round that not all nodes were
- * in, or of one of the updates that come one by one, c is the part that the
- * updates are of the nodes. Source: Defazio et al. 2024, "The road less
- * scheduled", equations (1) to (3); the weights t^r are those of Shamir and
- * Zhang 2013, "Stochastic gradient descent for non-smooth optimization".
+ * mean's step. A node that is alone takes no more than its own step, epsilon
+ * = 1. Only z - x is kept, w below. Of a round that not all nodes were in, or
+ * of one of the updates that come one by one, c is the part that the updates
+ * are of the nodes. Source: Defazio et al. 2024, "The road less scheduled",
+ * equations (1) to (3); the weights t^r are those of Shamir and Zhang 2013,
+ * "Stochastic gradient descent for non-smooth optimization".
  *
  * Nodes go a part of the way from what they sent, y += a (theta - y_sent), and
  * keep the rest of their distance. With s the share of the way to its own
@@ -23,6 +24,9 @@
  * distance from the mean goes by 1 - s - a in a round: with a = 1 it swings,
  * undamped as s nears 1. a = k / (k + d) unless `pull` says otherwise, which
  * is 1 where results come at once (docs/decisions/what-the-delay-costs.md). */
+#include <float.h>
+#include <math.h>
+
 #include "core/floats.h"
 #include "policies/policy.h"
 
@@ -37,9 +41,17 @@ static double averaged(const struct merge_tile *tile)
     return c < 1 ? c : 1;
 }
 
+/* A mean bears longer steps than what it is of; one node's progress is none. */
+static double length_of_step(const struct merge_tile *tile)
+{
+    double rate = tile->numbers->outer_lr;
+
+    return tile->live == 1 && rate > 1 ? 1 : rate;
+}
+
 static void step(const struct merge_tile *tile)
 {
-    double rate = tile->sign * tile->numbers->outer_lr;
+    double rate = tile->sign * length_of_step(tile);
     double at_once = 1 - tile->numbers->outer_momentum;
     double c = averaged(tile);
     float *theta = tile->theta, *ahead = tile->slot[0];
@@ -52,6 +64,10 @@ static void step(const struct merge_tile *tile)
         double w = (double)ahead[i], moved = w + rate * tile->value[i];
         double next = (1 - c) * moved;
 
+        if (!(fabs(moved) <= FLT_MAX))
+            continue; /* it would stay beyond all bounds */
+        if (fabs(next) < FLT_MIN)
+            next = 0; /* denormal numbers are slow */
         ahead[i] = (float)next;
         theta[i] = (float)((double)theta[i] + c * moved + at_once * (next - w));
     }
@@ -65,7 +81,7 @@ static double part_of_way(const struct policy_numbers *numbers, unsigned live,
 }
 
 const struct merge_rule merge_schedule_free = {
-    .name = "schedule_free",
+    .name = "schedule-free",
     .doc = "Steps averaged over the run; nodes go k / (k + d) of the way.",
     .takes = 1u << EXCHANGE_DELTA,
     .slots = merge_slots,

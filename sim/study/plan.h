@@ -28,7 +28,7 @@
  *   (11) S = S_min (1 + B / N) phi_k phi_d phi_codec phi_policy
  *   (12) phi_k = 1 + k / k_half
  *   (13) phi_d = 1 + psi d / k, or 1 + psi d / (k + d) where a policy moves
- *        nodes by k / (k + d) of a result (--merge schedule_free)
+ *        nodes by k / (k + d) of a result (--merge schedule-free)
  *
  * B is the gradient noise scale in batches of one node (McCandlish et al. 2018,
  * "An Empirical Model of Large-Batch Training", equation 2.11). The factors

@@ -34,8 +34,10 @@ struct hub_fixture *kept_centre_after(struct store *store, struct store *before,
 
 void kept_centre_open(struct hub_fixture *f, const struct store *before)
 {
-    const struct hub_saved saved = {
-        .schema = f->schema, .theta = before->theta, .state = before->state};
+    const struct hub_saved saved = {.schema = f->schema,
+                                    .theta = before->theta,
+                                    .slot = {before->slot[0], before->slot[1]},
+                                    .state = before->state};
     struct why why;
 
     hub_fixture_open(f);

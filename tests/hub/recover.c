@@ -124,6 +124,36 @@ static void a_node_has_a_newer_version_than_the_disk(void)
     hub_fixture_destroy(&f);
 }
 
+/* m = mu m + D; theta -= D + mu m, with D = -0.5 and m of the last save. */
+static void what_a_rule_keeps_goes_back_to_the_disk(void)
+{
+    struct hub_fixture *f = kept_centre_life(&store);
+    struct kept_centre kept;
+    struct fake_node a;
+    struct store before;
+    double velocity;
+
+    f->config.policy.numbers.outer_momentum = 0.5;
+    f->config.save_interval = 1500 * MILLISECOND;
+    kept = kept_centre_train(f, &a, 4);
+    hub_fixture_destroy(&f);
+    before = store;
+    CHECK(before.version > 0 && before.version < kept.version);
+    velocity = 0.5 * (double)before.slot[0][0] - 0.5;
+    CHECK(velocity < -0.5);
+    f = kept_centre_life(&store);
+    f->config.policy.numbers.outer_momentum = 0.5;
+    f->config.life = 5;
+    kept_centre_open(f, &before);
+    fake_node_comes_again(f, &a);
+    kept_centre_given(f, &a, &kept);
+    CHECK_CONTAINS("state is of the last save", kept_centre_note(f));
+    fake_node_gives(f, &a, 5, 0.5);
+    CHECK_NEAR((double)kept.value[0] + 0.5 - 0.5 * velocity,
+               fake_node_result(f, &a, 5, 0), 1e-6);
+    hub_fixture_destroy(&f);
+}
+
 static void what_the_disk_has_is_kept_when_no_node_has_more(void)
 {
     struct kept_centre kept;
@@ -354,6 +384,7 @@ void add_hub_recover_tests(CU_pSuite suite)
     TEST(what_is_being_uploaded_is_not_in_what_is_kept);
     TEST(nobody_keeps_what_is_not_the_centre);
     TEST(a_node_has_a_newer_version_than_the_disk);
+    TEST(what_a_rule_keeps_goes_back_to_the_disk);
     TEST(what_the_disk_has_is_kept_when_no_node_has_more);
     TEST(a_hub_waits_so_long_for_nodes_that_are_away);
     TEST(epochs_never_go_back);

@@ -291,8 +291,8 @@ static bool same_bits(const float *a, const float *b)
 /* T27, with the state of every rule that keeps any, saved at any moment. */
 static void a_resumed_run_is_the_run_to_the_last_bit(void)
 {
-    const struct merge_rule *const rules[] = {&merge_mean, &merge_delayed,
-                                              &merge_adam};
+    const struct merge_rule *const rules[] = {
+        &merge_mean, &merge_delayed, &merge_adam, &merge_schedule_free};
     struct fake_node nodes[2];
 
     for (unsigned rule = 0; rule < sizeof rules / sizeof *rules; rule++) {

@@ -87,7 +87,8 @@ static void no_preset_depends_on_who_comes_first(void)
             check_arrival(preset, count, &prng);
 }
 
-/* All nodes of a round offer the same: as if there were one. */
+/* All nodes of a round offer the same: as if there were one, but for longer
+ * steps, which one alone does not take. */
 static void equal_offers_are_as_one(void)
 {
     for (unsigned preset = 0; preset < preset_count; preset++)
@@ -98,6 +99,7 @@ static void equal_offers_are_as_one(void)
 
             if (!all.policy.gate->batch)
                 continue;
+            all.policy.numbers.outer_lr = one.policy.numbers.outer_lr = 1;
             for (unsigned i = 0; i < count; i++) {
                 offered[i] = -0.25;
                 score[i] = 1;

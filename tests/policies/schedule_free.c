@@ -1,5 +1,6 @@
 /* The averaged outer steps, and nodes that go a part of the way to the centre,
  * held to their equations. */
+#include <float.h>
 #include <math.h>
 
 #include "tests/check.h"
@@ -21,7 +22,7 @@ static struct late late_of(double share, double pull, double delay)
 {
     struct late late = {.star = star_of("mean", NODES, 0), .share = share};
 
-    late.star.policy.merge = merge_find("schedule_free");
+    late.star.policy.merge = merge_find("schedule-free");
     late.star.policy.numbers.pull = pull;
     late.part =
         late.star.policy.merge->weight(&late.star.policy.numbers, NODES, delay);
@@ -114,7 +115,7 @@ static struct star star_between(double rate, double beta)
 {
     struct star star = star_of("mean", NODES, 3);
 
-    star.policy.merge = merge_find("schedule_free");
+    star.policy.merge = merge_find("schedule-free");
     star.policy.numbers.outer_lr = rate;
     star.policy.numbers.outer_momentum = beta;
     return star;
@@ -182,9 +183,47 @@ static void of_a_part_of_the_nodes_it_averages_a_part(void)
                               .updates_before = 3,
                               .numbers = &numbers};
 
-    merge_find("schedule_free")->step(&tile); /* t = 2: c = 20/21 / 3 */
+    merge_find("schedule-free")->step(&tile); /* t = 2: c = 20/21 / 3 */
     CHECK_NEAR(3 * (1 - 20. / 63), (double)ahead, 1e-6);
     CHECK_NEAR(3 * (1 - 0.5 * (1 - 20. / 63)), (double)theta, 1e-6);
+}
+
+static void one_alone_takes_no_longer_steps(void)
+{
+    struct star star = star_of("auto", 1, 3);
+    struct averaged averaged = {3, 3, 0.5, 1, 0};
+
+    for (unsigned round = 0; round < 50; round++) {
+        double own = sin(round);
+
+        star_equal(&star, &own, 1);
+        CHECK_NEAR(averaged_step(&averaged, own), (double)star.theta, 1e-4);
+    }
+}
+
+/* What nobody moves any more is not kept as a denormal number; what is beyond
+ * all bounds moves nothing. */
+static void what_fades_is_nothing_and_what_overflows_is_left(void)
+{
+    const struct policy_numbers numbers = {.outer_lr = 1,
+                                           .outer_momentum = 0.5};
+    const double updates[2] = {0, FLT_MAX};
+    float theta[2] = {1, 1}, ahead[2] = {FLT_MIN, FLT_MAX};
+    struct merge_tile tile = {.value = updates,
+                              .sign = 1,
+                              .count = 2,
+                              .theta = theta,
+                              .slot = {ahead},
+                              .updates = 3,
+                              .live = 3,
+                              .updates_before = 300,
+                              .numbers = &numbers};
+
+    merge_schedule_free.step(&tile);
+    CHECK_NEAR(0, (double)ahead[0], 0);
+    CHECK_NEAR(1, (double)theta[0], 1e-6);
+    CHECK_NEAR((double)FLT_MAX, (double)ahead[1], 0);
+    CHECK_NEAR(1, (double)theta[1], 0);
 }
 
 void add_policies_schedule_free_tests(CU_pSuite suite)
@@ -193,6 +232,8 @@ void add_policies_schedule_free_tests(CU_pSuite suite)
     TEST(in_the_long_run_it_moves_by_the_whole_rate);
     TEST(without_momentum_it_is_the_mean);
     TEST(of_a_part_of_the_nodes_it_averages_a_part);
+    TEST(one_alone_takes_no_longer_steps);
+    TEST(what_fades_is_nothing_and_what_overflows_is_left);
     TEST(nodes_go_the_less_of_the_way_the_later_results_are);
     TEST(the_mean_goes_as_without_delay);
     TEST(distances_settle_whatever_share_of_the_way_is_gone);
