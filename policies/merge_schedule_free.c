@@ -11,12 +11,13 @@
  * with epsilon = `outer_lr`, beta = `outer_momentum`. In the long run theta
  * moves by epsilon u a round, of which (1 - beta) epsilon at once; what noise
  * moves z by is averaged over the last twentieth of all rounds. beta = 0 is the
- * mean's step. A node that is alone takes no more than its own step, epsilon
- * = 1. Only z - x is kept, w below. Of a round that not all nodes were in, or
- * of one of the updates that come one by one, c is the part that the updates
- * are of the nodes. Source: Defazio et al. 2024, "The road less scheduled",
- * equations (1) to (3); the weights t^r are those of Shamir and Zhang 2013,
- * "Stochastic gradient descent for non-smooth optimization".
+ * mean's step. A node that is alone moves z, x and theta by its own
+ * step, epsilon <= 1: there is no mean whose noise would be less, and what it
+ * learns stays as it is. Only z - x is kept, w below. Of a round that not all
+ * nodes were in, or of one of the updates that come one by one, c is the part
+ * that the updates are of the nodes. Source: Defazio et al. 2024, "The road
+ * less scheduled", equations (1) to (3); the weights t^r are those of Shamir
+ * and Zhang 2013, "Stochastic gradient descent for non-smooth optimization".
  *
  * Nodes go a part of the way from what they sent, y += a (theta - y_sent), and
  * keep the rest of their distance. With s the share of the way to its own
@@ -41,22 +42,17 @@ static double averaged(const struct merge_tile *tile)
     return c < 1 ? c : 1;
 }
 
-/* A mean bears longer steps than what it is of; one node's progress is none. */
-static double length_of_step(const struct merge_tile *tile)
-{
-    double rate = tile->numbers->outer_lr;
-
-    return tile->live == 1 && rate > 1 ? 1 : rate;
-}
-
 static void step(const struct merge_tile *tile)
 {
-    double rate = tile->sign * length_of_step(tile);
+    double lr = tile->numbers->outer_lr;
+    double rate = tile->sign * lr;
     double at_once = 1 - tile->numbers->outer_momentum;
     double c = averaged(tile);
     float *theta = tile->theta, *ahead = tile->slot[0];
 
-    if (!ahead) {
+    if (!ahead || tile->live == 1) {
+        if (ahead && lr > 1)
+            rate = tile->sign;
         floats_move(tile->value, tile->count, rate, theta);
         return;
     }

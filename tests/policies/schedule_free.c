@@ -188,16 +188,17 @@ static void of_a_part_of_the_nodes_it_averages_a_part(void)
     CHECK_NEAR(3 * (1 - 0.5 * (1 - 20. / 63)), (double)theta, 1e-6);
 }
 
-static void one_alone_takes_no_longer_steps(void)
+/* Exactly, also what is ahead of it since there were others. */
+static void what_one_alone_learns_stays_as_it_is(void)
 {
     struct star star = star_of("auto", 1, 3);
-    struct averaged averaged = {3, 3, 0.5, 1, 0};
+    double own = 0.25;
 
-    for (unsigned round = 0; round < 50; round++) {
-        double own = sin(round);
-
+    star.slot[0] = 7;
+    for (unsigned round = 1; round <= 50; round++) {
         star_equal(&star, &own, 1);
-        CHECK_NEAR(averaged_step(&averaged, own), (double)star.theta, 1e-4);
+        CHECK_NEAR(3 + 0.25 * round, (double)star.theta, 0);
+        CHECK_NEAR(7, (double)star.slot[0], 0);
     }
 }
 
@@ -232,7 +233,7 @@ void add_policies_schedule_free_tests(CU_pSuite suite)
     TEST(in_the_long_run_it_moves_by_the_whole_rate);
     TEST(without_momentum_it_is_the_mean);
     TEST(of_a_part_of_the_nodes_it_averages_a_part);
-    TEST(one_alone_takes_no_longer_steps);
+    TEST(what_one_alone_learns_stays_as_it_is);
     TEST(what_fades_is_nothing_and_what_overflows_is_left);
     TEST(nodes_go_the_less_of_the_way_the_later_results_are);
     TEST(the_mean_goes_as_without_delay);
