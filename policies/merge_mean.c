@@ -8,8 +8,7 @@
  * `mixing` is the same step, but nodes take a mixture,
  * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull, and what
  * they offer next is measured from theta. Source: Streaming DiLoCo (Douillard
- * et al. 2025), algorithm 2.
- */
+ * et al. 2025), algorithm 2. */
 #include "core/floats.h"
 #include "policies/policy.h"
 
