@@ -251,6 +251,16 @@ static void begin_life(struct hub *hub)
         life_after(hub, hub->roll.epoch);
 }
 
+/* What has become of what the merge rule keeps. */
+static const char *rule_state(const struct hub *hub)
+{
+    if (!hub_slots(hub))
+        return "";
+    return hub->centre.chunk->slot[0]
+               ? "; the merge rule's state is of the last save"
+               : "; the merge rule's state is lost";
+}
+
 /* Takes the centre that is all here. */
 static void take(struct hub *hub)
 {
@@ -281,12 +291,7 @@ static void take(struct hub *hub)
                        (unsigned long long)hub_chunk_bytes(hub));
     effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s%s",
                  (unsigned long long)hub->centre.version, instead, cut,
-                 !hub_slots(hub) ? ""
-                 : hub->centre.chunk->slot[0]
-                     ? "; the merge rule's state is of "
-                       "the last save"
-                     : "; the merge rule's state is "
-                       "lost");
+                 rule_state(hub));
     begin_life(hub);
     hub->memory.want_save = hub->config.save != NULL;
     finish(hub);

@@ -324,15 +324,11 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
  * than nothing: averaged steps grow over many rounds. */
 static void keep_slots(const struct hub *hub, struct centre_chunk *chunks)
 {
-    const struct state_transfer *transfer = &hub->centre.transfer;
-
-    if (!hub->memory.recovery.resumed || hub->centre.count != transfer->count ||
-        hub->config.chunk_elements != transfer->chunk_elements)
+    if (hub->config.chunk_elements != hub->centre.transfer.chunk_elements)
         return;
     for (uint32_t i = 0; i < hub->centre.count; i++)
         for (unsigned j = 0; j < POLICY_SLOTS; j++)
-            if (hub->centre.chunk[i].slot[j])
-                chunks[i].slot[j] = blob_ref(hub->centre.chunk[i].slot[j]);
+            chunks[i].slot[j] = blob_ref(hub->centre.chunk[i].slot[j]);
 }
 
 /* What nodes hold is the centre now. */
@@ -366,9 +362,10 @@ enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
         return status;
     }
     rollback_forget(hub);
-    if (!hub->memory.recovery.resumed) /* what it had was a run of its own */
+    if (hub->memory.recovery.resumed)
+        keep_slots(hub, chunks);
+    else /* what it had was a run of its own */
         snapshot_unscored(hub);
-    keep_slots(hub, chunks);
     centre_replace(hub, chunks);
     take_over(hub, &saved);
     take_transfer(hub, manifest);

@@ -45,14 +45,13 @@ static double averaged(const struct merge_tile *tile)
 static void step(const struct merge_tile *tile)
 {
     double lr = tile->numbers->outer_lr;
-    double rate = tile->sign * lr;
     double at_once = 1 - tile->numbers->outer_momentum;
     double c = averaged(tile);
     float *theta = tile->theta, *ahead = tile->slot[0];
+    bool alone = ahead && tile->live == 1;
+    double rate = tile->sign * (alone ? fmin(lr, 1) : lr);
 
-    if (!ahead || tile->live == 1) {
-        if (ahead && lr > 1)
-            rate = tile->sign;
+    if (!ahead || alone) {
         floats_move(tile->value, tile->count, rate, theta);
         return;
     }

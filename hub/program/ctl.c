@@ -293,20 +293,18 @@ static enum status listen_at(struct ctl *ctl, struct why *why)
     const char *path = ctl->address.sun_path;
     struct stat old;
 
-    ctl->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (ctl->fd < 0)
-        return file_failed("make the socket", path, why);
     if (lstat(path, &old) == 0) {
-        if (!S_ISSOCK(old.st_mode)) {
-            (void)close(ctl->fd);
+        if (!S_ISSOCK(old.st_mode))
             return because(why, STATUS_IO,
                            "%s is in the way of the hub's socket and is no "
                            "socket: move it away, or choose another "
                            "--directory",
                            path);
-        }
         (void)unlink(path);
     }
+    ctl->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (ctl->fd < 0)
+        return file_failed("make the socket", path, why);
     /* The file is made with the mode that the socket has. */
     if (fchmod(ctl->fd, S_IRUSR | S_IWUSR) ||
         bind(ctl->fd, (const struct sockaddr *)&ctl->address,
