@@ -106,12 +106,14 @@ static enum status configure_policy(const struct options *options,
                                     struct policy *policy, struct why *why)
 {
     enum status status = take_preset(options->policy, policy, why);
+    const struct merge_rule *before = policy->merge;
     const char *conflict;
 
     if (status == STATUS_OK)
         status = take_rules(options, policy, why);
     if (status != STATUS_OK)
         return status;
+    policy_take_own(before, policy);
     take_numbers(options, &policy->numbers);
     if (options->given.exchange)
         policy->exchange = options->exchange;

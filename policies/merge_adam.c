@@ -44,6 +44,9 @@ static void step(const struct merge_tile *tile)
     }
 }
 
+static const struct policy_numbers own = {.outer_lr = 0.01,
+                                          .outer_momentum = 0.9};
+
 const struct merge_rule merge_adam = {
     .name = "adam",
     .doc = "The centre takes a step of Adam along the mean update.",
@@ -51,4 +54,5 @@ const struct merge_rule merge_adam = {
     .slots = slots,
     .step = step,
     .verb = VERB_REBASE,
+    .own = &own,
 };

@@ -75,6 +75,9 @@ static double part_of_way(const struct policy_numbers *numbers, unsigned live,
     return numbers->pull > 0 ? numbers->pull : 1 / (1 + delay);
 }
 
+static const struct policy_numbers own = {.outer_lr = 1.25,
+                                          .outer_momentum = 0.5};
+
 const struct merge_rule merge_schedule_free = {
     .name = "schedule-free",
     .doc = "Steps averaged over the run; nodes go k / (k + d) of the way.",
@@ -83,4 +86,5 @@ const struct merge_rule merge_schedule_free = {
     .step = step,
     .verb = VERB_REBASE,
     .weight = part_of_way,
+    .own = &own,
 };

@@ -37,3 +37,17 @@ const struct preset *preset_find(const char *name)
             return &presets[i];
     return NULL;
 }
+
+void policy_take_own(const struct merge_rule *before, struct policy *policy)
+{
+    struct policy_numbers *numbers = &policy->numbers;
+    const struct policy_numbers *own = policy->merge->own;
+
+    if (policy->merge == before || !(own || before->own))
+        return;
+    if (!own)
+        own = &policy_defaults;
+    numbers->outer_lr = own->outer_lr;
+    numbers->outer_momentum = own->outer_momentum;
+    numbers->pull = own->pull;
+}

@@ -215,6 +215,9 @@ struct merge_rule {
     double (*weight)(const struct policy_numbers *numbers, unsigned live,
                      double delay);
     bool sends_previous; /* they get the centre as it was before the step */
+    /* outer_lr, outer_momentum and pull where it is named beside a preset of
+     * another rule, whose numbers mean something else. NULL: the preset's. */
+    const struct policy_numbers *own;
 };
 
 /* mean's slots and step, and the weight of rules that `pull` alone decides. */
@@ -295,6 +298,10 @@ extern const unsigned preset_count;
 
 /* NULL when there is none of that name. */
 const struct preset *preset_find(const char *name);
+
+/* Gives a policy whose merge rule was `before` the own numbers of the one it
+ * has now, or the defaults where only those of `before` were its own. */
+void policy_take_own(const struct merge_rule *before, struct policy *policy);
 
 /* Each kind of rule: its registry, and the rule of a name or NULL. */
 #define REGISTRY(kind)                                                         \

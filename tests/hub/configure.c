@@ -79,6 +79,37 @@ static void k_and_d_begin_small_only_where_they_are_chosen(void)
     check_tempo(20, 4, false);
 }
 
+static void check_merge_numbers(const char *policy, const char *merge,
+                                double outer_lr, double outer_momentum,
+                                double pull)
+{
+    const struct policy_numbers *numbers = &config.policy.numbers;
+
+    start(policy);
+    set("merge", merge);
+    CHECK_OK(hub_configure(&options, &config, &why));
+    CHECK_TEXT(merge, config.policy.merge->name);
+    CHECK_NEAR(outer_lr, numbers->outer_lr, 0);
+    CHECK_NEAR(outer_momentum, numbers->outer_momentum, 0);
+    CHECK_NEAR(pull, numbers->pull, 0);
+}
+
+/* auto's step of 1.25 with 0.5 would be one of 2.5 by mean's rule, and mean's
+ * pull a tenth of the way by Schedule-Free's. */
+static void numbers_go_with_the_merge_rule(void)
+{
+    check_merge_numbers("auto", "schedule-free", 1.25, 0.5, 0);
+    check_merge_numbers("auto", "mean", 1, 0, 0.1);
+    check_merge_numbers("mean", "schedule-free", 1.25, 0.5, 0);
+    check_merge_numbers("mean", "adam", 0.01, 0.9, 0);
+    check_merge_numbers("diloco", "heloco", 0.7, 0.9, 0.1);
+    start("auto");
+    set("merge", "mean");
+    set("outer-lr", "0.7");
+    CHECK_OK(hub_configure(&options, &config, &why));
+    CHECK_NEAR(0.7, config.policy.numbers.outer_lr, 0);
+}
+
 /* What is sent where no codec is named. */
 static void check_default(const char *policy, enum codec_id up,
                           enum codec_id down)
@@ -214,6 +245,7 @@ void add_hub_configure_tests(CU_pSuite suite)
     TEST(t20_results_that_cannot_be_changes_are_raw);
     TEST(presets_of_few_bytes_have_codecs_of_their_own);
     TEST(t20_gradients_and_parameters_are_raw);
+    TEST(numbers_go_with_the_merge_rule);
     TEST(k_and_d_begin_small_only_where_they_are_chosen);
     TEST(t20_every_preset_goes_with_the_codecs_it_has);
     TEST(only_progress_can_be_cut);
