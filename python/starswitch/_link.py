@@ -61,6 +61,7 @@ TENSORS_MAX = 4096
 SAMPLES_MAX = 1 << 53  # of one report
 TEXT_MAX = 60 * 1024 - 256
 KIND_WORDS = ("", " averaged", " largest")
+STEPLESS = 1000  # reports without a step, of which the script is told
 WAIT_SLICE = 0.1  # seconds; Ctrl-C is heard that often
 NAME_AGAIN = 5.0  # seconds between two looks for a hub's name
 GONE = 0.2  # seconds that a goodbye may take when no hub is there
@@ -141,7 +142,8 @@ def _extra(parameters: Parameters | None, name: str, without: Any) -> Any:
     what is not exchanged and must be the same on all nodes; pieces(), addresses
     and lengths of the tensors, in order, while C may read them as they lie, else
     None; state_dict() and load_state_dict(), what they hold beyond the tensors;
-    late_skips(), the steps that turned out to be none; is_spoilt(), whether what the
+    late_skips(), the steps that turned out to be none; is_changed_outside(), whether
+    they are no longer what the last step left; is_spoilt(), whether what the
     optimizer has gathered would spoil other parameters, too. Where tensors are of the
     kind STAR_LARGEST they have raise_to(values, first, count), too: as change, but
     x = max(x, v)."""
@@ -427,6 +429,7 @@ class Link:
         self._watchers: list[Any] = []  # a Sampler: hears of steps, and of detach
         self._pending: _Pending | None = None
         self._samples = 0
+        self._reports = 0  # since the last step
         self._accuracy = -1.0
         self._iteration = 0
         self._offered_at = -1
@@ -463,6 +466,13 @@ class Link:
     def _open(self) -> None:
         former = _links.get(self._options.name)
         if former is not None:
+            if former.attached and not former._is_of(self._parameters):
+                logger.warning(
+                    "the link that this process had under the same name was of other "
+                    "parameters, and ends: a model that was attached there is trained "
+                    'alone from now on. Several are one link, attach({"g": g, "d": d}, '
+                    "optimizer)"
+                )
             former.detach(within=1.0)
         self._lib = library()
         # Calls that never wait keep the interpreter's lock: giving it away
@@ -493,6 +503,10 @@ class Link:
         self._event_here = byref(self._event)
         _links[self._options.name] = self
         _held.add(self)
+
+    def _is_of(self, parameters: Any) -> bool:
+        """Whether its tensors have the names and shapes of these."""
+        return list(self._parameters.described) == list(parameters.described)
 
     def _not_open(self, status: int, text: str) -> None:
         """A hub's name that is not known now may be known later, as when that PC
@@ -603,6 +617,13 @@ class Link:
             logger.warning("the last progress could not be offered: %s", error)
 
     def _offer_last(self, until: float) -> None:
+        if _extra(self._parameters, "is_changed_outside", False):
+            logger.warning(
+                "the parameters have changed behind the last step, as where the best "
+                "ones or a mean are put in their place: what was learnt since the "
+                "last offer is not offered. Detach first, to offer it"
+            )
+            return
         complete = self._parameters.begin_copy()
         while not complete():
             if time.monotonic() > until:
@@ -742,6 +763,15 @@ class Link:
         samples."""
         if self._handle is None:
             return
+        self._reports += 1
+        if self._reports == STEPLESS:
+            logger.warning(
+                "%d reports and no step of the optimizer that attach was given, so "
+                "nothing is exchanged: give attach the one whose step() is called "
+                "(of SAM, optimizer.base_optimizer), or none, and call link.step() "
+                "behind each step",
+                STEPLESS,
+            )
         count = None if samples is None else _count(samples)
         if loss is not None:
             self._parameters.read_loss(loss, 1 if count is None else count)
@@ -796,6 +826,7 @@ class Link:
         progress.accuracy = self._accuracy
         progress.optimizer, self._optimizing = self._optimizing, 0.0
         self._samples, self._accuracy = 0, -1.0
+        self._reports = 0
         self._iteration += 1
         self._exchange(self._lib.star_step, self._progress_here)
 
@@ -847,6 +878,7 @@ class Link:
         an infinity: it is counted, and offers nothing."""
         if self._handle is not None:
             self._skipped += 1
+            self._reports = 0
 
     def _end_copy(self) -> None:
         """An offer begins with a copy of the parameters and ends, perhaps some

@@ -314,6 +314,16 @@ class JaxLink(Link):
         and inside `with link.center():` those of the hub."""
         return self._parameters.params
 
+    @contextmanager
+    def center(self, *, all_ranks: bool = False) -> Iterator[Any]:
+        """What the hub holds, as of the newest result, as a tree such as `params`:
+
+        with link.center() as params:
+            accuracy = evaluate(params, test)
+        """
+        with super().center(all_ranks=all_ranks):
+            yield self.params
+
     def _offer_last(self, until: float) -> None:
         if not self._parameters.deleted:  # else they cannot be read any more
             super()._offer_last(until)

@@ -33,6 +33,8 @@ Models = torch.nn.Module | Mapping[str, torch.nn.Module]
 
 logger = logging.getLogger("starswitch")
 
+HABIT = 2  # changes between steps that are part of how a script trains
+WATCHED = 3  # tensors that tell whether somebody else has changed the parameters
 SMALL = 32768  # elements; torch shares larger tensors out among its threads
 FLOAT_BYTES = 4
 FLOAT = frozenset({torch.float32})
@@ -89,6 +91,7 @@ class _Listing:
             for path, module in model.named_modules(prefix=prefix)
         ]
         for path, module in modules:
+            _check_sharding(path, module)
             if module._parameters:
                 self._add_parameters(path, module._parameters)
         counters: list[tuple[str, _Place, torch.Tensor]] = []
@@ -175,6 +178,17 @@ class _Listing:
         self.described.append(Described(full, shape, kind))
 
 
+def _check_sharding(path: str, module: Any) -> None:
+    """StarswitchError: FSDP has cut its parameters up, though they look whole."""
+    if type(module).__name__ != "FullyShardedDataParallel":
+        return
+    if module.sharding_strategy.name != "NO_SHARD":
+        raise StarswitchError(
+            f"{path or 'the model'} is sharded by FSDP, so that each process holds a "
+            "part of it: use DistributedDataParallel within a PC"
+        )
+
+
 class TorchParameters:
     """Tensors of a model in the order of its modules: parameters, then floating
     buffers, then counters of batches. The list is made once; values, places and
@@ -220,6 +234,16 @@ class TorchParameters:
         self._loss_copy: Copy | None = None
         self._copy: Copy = Done()
         self._infinite: torch.Tensor | None = None
+        trained = [
+            (holder, name)
+            for holder, name in self._places
+            if holder[name].requires_grad
+        ]
+        self._watched = trained[:: max(1, len(trained) // WATCHED)][:WATCHED]
+        # What they were when the last step ended; none: there was no step yet, or
+        # one is under way.
+        self._stamps: list[tuple[int, int]] = []
+        self._moves_between = 0  # how often they changed between two steps
 
     @property
     def elements(self) -> int:
@@ -359,6 +383,39 @@ class TorchParameters:
         what they were."""
         self._copy.protect()
 
+    def _stamps_now(self) -> list[tuple[int, int]]:
+        """What changes when somebody writes to the tensors that are watched, or
+        puts others in their places."""
+        tensors = [holder.get(name) for holder, name in self._watched]
+        return [(id(one), one._version) for one in tensors if one is not None]
+
+    def begin_step(self) -> None:
+        """The optimizer is about to change the parameters."""
+        self.before_change()
+        self._moves_between += self._is_moved()
+        self._stamps = []
+
+    def end_step(self) -> None:
+        self._stamps = self._stamps_now()
+
+    def _is_moved(self) -> bool:
+        return bool(self._stamps) and self._stamps != self._stamps_now()
+
+    def is_changed_outside(self) -> bool:
+        """Whether the parameters are no longer what the last step left. Scripts that
+        change them between steps again and again, as to clamp them, train so."""
+        return self._moves_between < HABIT and self._is_moved()
+
+    @contextmanager
+    def _unnoticed(self) -> Iterator[None]:
+        """What is changed inside is what a link changes."""
+        same = bool(self._stamps) and self._stamps == self._stamps_now()
+        try:
+            yield
+        finally:
+            if same:
+                self.end_step()
+
     def _range(self, first: int, count: int) -> tuple[int, int]:
         """The tensors that elements [first, first + count) are of."""
         begin = bisect_right(self._first, first) - 1
@@ -399,8 +456,13 @@ class TorchParameters:
         lengths[-1] -= self._first[end] - (first + count)
         return lengths, before
 
-    @torch.no_grad()
     def change(
+        self, keep: float, scale: float, values: int, first: int, count: int
+    ) -> None:
+        with torch.no_grad(), self._unnoticed():
+            self._change(keep, scale, values, first, count)
+
+    def _change(
         self, keep: float, scale: float, values: int, first: int, count: int
     ) -> None:
         self.before_change()
@@ -534,13 +596,14 @@ class TorchParameters:
 
     @contextmanager
     def swapped(self, values: int) -> Iterator[None]:
-        with torch.no_grad():
-            own = self._save(values)
-        try:
-            yield
-        finally:
+        with self._unnoticed():
             with torch.no_grad():
-                self._restore(*own)
+                own = self._save(values)
+            try:
+                yield
+            finally:
+                with torch.no_grad():
+                    self._restore(*own)
 
     def _save(self, values: int) -> tuple[torch.Tensor, dict[int, torch.Tensor]]:
         """Writes a flat vector to the tensors. What they were: those that C reads
@@ -643,7 +706,7 @@ class TorchParameters:
         """All ranks of a process group hold what the first of them holds."""
         import torch.distributed as dist
 
-        with torch.no_grad():
+        with torch.no_grad(), self._unnoticed():
             tensors = self._tensors()
             dist._broadcast_coalesced(group, tensors, 1 << 26, 0)  # type: ignore[attr-defined]
 
@@ -901,7 +964,7 @@ def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
 
     def before(*_: Any) -> None:
         nonlocal begin
-        parameters.before_change()
+        parameters.begin_step()
         begin = perf_counter()
 
     def after(optimizer: Any, *_: Any) -> None:
@@ -912,6 +975,7 @@ def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
             link.skip()
         else:
             link.step()
+        parameters.end_step()
 
     # In a compiled step they are called as they are, and not traced.
     for function in (before, after):

@@ -188,3 +188,23 @@ def test_a_tree_without_floats_says_what_it_has() -> None:
     said = "there is no array of floats.*n is int32, name is str"
     with pytest.raises(starswitch.StarswitchError, match=said):
         starswitch.jax.attach({"n": jnp.arange(3), "name": "net"})
+
+
+def test_inside_center_is_what_the_hub_holds(hub: Any) -> None:
+    one = hub("--every", 5, "--delay", 2, "--policy", "mean")
+    link = starswitch.jax.attach(tree(), hub=one.address)
+    state = tree()
+    link.wait_ready(20)
+
+    def goes_on() -> bool:
+        nonlocal state
+        params, loss = update(state)
+        state = link.exchange(params, loss=loss, samples=4)
+        return link.state().applied > 2
+
+    until(goes_on)
+    with link.center() as held:
+        theirs, own = (np.asarray(t["layers"][0]["w"]) for t in (held, state))
+        assert (theirs != own).any()
+    assert (np.asarray(link.params["layers"][0]["w"]) == own).all()
+    link.detach()

@@ -415,12 +415,79 @@ def test_p29_20000_small_tensors_in_a_run(hub: Any) -> None:
     assert all(bool((p == 1).all()) for p in model.parameters())
 
 
+# ---- what is in the model behind the last step ----
+
+SELDOM = ("--every", 200, "--delay", 2, "--policy", "mean")
+OUTSIDE = "have changed behind the last step"
+
+
+@pytest.mark.parametrize("clamps", [False, True])
+def test_only_what_the_steps_have_left_is_offered_at_last(
+    hub: Any, caplog: Any, clamps: bool
+) -> None:
+    """A clamp between steps is part of training, the best weights at the end are
+    no progress."""
+    model = small_model()
+    optimizer = sgd(model)
+    one, link = ready(hub, model, optimizer, *SELDOM)
+    for i in range(30):
+        train(model, optimizer, 1, link, first=i)
+        if clamps:
+            with torch.no_grad():
+                model[0].weight.clamp_(-0.5, 0.5)
+    with link.center():
+        assert loss_of(model, 0).isfinite()
+    begun = one.status()["version"]
+    if not clamps:
+        model.load_state_dict({k: 0 * v for k, v in model.state_dict().items()})
+    link.detach()
+    assert one.status()["version"] == begun + (1 if clamps else 0)
+    assert (OUTSIDE in caplog.text) is not clamps
+
+
+def test_the_last_progress_is_offered(hub: Any, caplog: Any) -> None:
+    model = small_model()
+    optimizer = sgd(model)
+    one, link = ready(hub, model, optimizer, *SELDOM)
+    train(model, optimizer, 30, link)
+    begun = one.status()["version"]
+    link.detach()
+    assert one.status()["version"] == begun + 1
+    assert OUTSIDE not in caplog.text
+
+
+def test_an_optimizer_that_never_steps_is_told_of(hub: Any, caplog: Any) -> None:
+    hub(*EVERY)
+    model = small_model()
+    link = starswitch.attach(model, sgd(model))
+    other = sgd(model)
+    train(model, other, 1100, link)
+    assert link.state().iteration == 0
+    assert caplog.text.count("no step of the optimizer") == 1
+
+
+def test_a_second_model_is_no_second_attach(hub: Any, caplog: Any) -> None:
+    hub(*EVERY)
+    g, d = small_model(), torch.nn.Linear(3, 1)
+    first = starswitch.attach(g, sgd(g))
+    first.wait_ready(20)
+    second = starswitch.attach(d, sgd(d))
+    assert "Several are one link" in caplog.text
+    second.detach()
+    caplog.clear()
+    first = starswitch.attach(g, sgd(g), name="another")
+    first.wait_ready(20)
+    again = starswitch.attach(g, sgd(g), name="another")  # a notebook's cell, run again
+    assert "Several are one link" not in caplog.text
+    again.detach()
+
+
 # ---- gradients ----
 
 
 def test_a_run_of_gradients_says_what_to_do(hub: Any, caplog: Any) -> None:
     """Its hub merges gradients; this node's own optimizer steps."""
-    hub(*EVERY, "--policy", "async", "--exchange", "gradient")
+    hub(*EVERY, "--policy", "async", "--exchange", "gradient", "--outer-lr", 0.1)
     model = small_model()
     optimizer = sgd(model)
     link = starswitch.attach(model, optimizer)

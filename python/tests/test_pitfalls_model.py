@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from ctypes import addressof, c_float
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -860,3 +861,17 @@ def test_gan_and_wrapped_models() -> None:
         starswitch.attach(d, [optimizer])
     with pytest.raises(starswitch.StarswitchError, match="meta device"):
         starswitch.attach(torch.nn.Linear(2, 2, device="meta"))
+
+
+def test_an_fsdp_with_whole_names_is_refused_by_name() -> None:
+    """With use_orig_params its parameters are plain tensors, of which each process
+    has a piece."""
+
+    class FullyShardedDataParallel(torch.nn.Linear):
+        sharding_strategy = SimpleNamespace(name="FULL_SHARD")
+
+    model = torch.nn.Sequential(FullyShardedDataParallel(2, 2))
+    with pytest.raises(starswitch.StarswitchError, match="0 is sharded by FSDP"):
+        starswitch.attach(model)
+    FullyShardedDataParallel.sharding_strategy.name = "NO_SHARD"
+    starswitch.attach(model).detach()
