@@ -136,6 +136,9 @@ void snapshot_forget(struct hub *hub);
 /* Nothing of this run has been scored: neither what is under way, nor what is
  * known, is of it. */
 void snapshot_unscored(struct hub *hub);
+/* What "best" means of a version that the hub has tested, lower is better: the
+ * goal's measure where there is one. */
+double snapshot_measure(const struct hub *hub, double score, double accuracy);
 
 /* saved.c: the text that travels with a saved centre */
 struct blob *saved_write(struct hub *hub);

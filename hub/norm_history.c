@@ -25,19 +25,35 @@ static double usual_of(const struct hub *hub, const struct norm_history *norms)
     return values_median(lengths, count);
 }
 
-double norm_history_in(const struct hub *hub, uint32_t series)
+/* What is usual for those members that are here, or are not. */
+static unsigned usual_for(const struct hub *hub, uint32_t series, bool here,
+                          double *lengths)
 {
-    double *median = scratch_of((unsigned)hub->roll.count + 1, sizeof *median);
-    double middle;
     unsigned count = 0;
 
     EACH_MEMBER(hub, member) {
         const struct norm_history *norms = member->norms;
-        double usual = norms ? usual_of(hub, &norms[series]) : 0;
+        double usual = norms && member_is_here(member) == here
+                           ? usual_of(hub, &norms[series])
+                           : 0;
 
         if (usual > 0)
-            median[count++] = usual;
+            lengths[count++] = usual;
     }
+    return count;
+}
+
+/* Those that are gone have one vote, as former lives have: what they offered
+ * stays as long as it was. */
+double norm_history_in(const struct hub *hub, uint32_t series)
+{
+    double *median = scratch_of((unsigned)hub->roll.count + 1, sizeof *median);
+    unsigned count = usual_for(hub, series, false, median);
+    double middle = values_median(median, count);
+
+    count = usual_for(hub, series, true, median);
+    if (middle > 0)
+        median[count++] = middle;
     if (series < NORM_SERIES && hub->rounds.former_norms[series] > 0)
         median[count++] = hub->rounds.former_norms[series];
     middle = values_median(median, count);
@@ -45,23 +61,25 @@ double norm_history_in(const struct hub *hub, uint32_t series)
     return middle;
 }
 
-/* Nobody else is here, or has been in this life or a former one. */
-static bool is_alone(const struct hub *hub, const struct round *round,
-                     uint32_t series)
+/* Of one node at most anything is known, in this life and in former ones. */
+static bool is_of_one(const struct hub *hub, uint32_t series)
 {
     unsigned merged = 0;
 
-    if (round->live > 1)
-        return false;
     EACH_MEMBER(hub, member)
         merged += member->norms != NULL;
     return merged < 2 &&
            !(series < NORM_SERIES && hub->rounds.former_norms[series] > 0);
 }
 
+double norm_history_saved(const struct hub *hub, uint32_t series)
+{
+    return is_of_one(hub, series) ? 0 : norm_history_in(hub, series);
+}
+
 double norm_history_median(const struct hub *hub, const struct round *round)
 {
-    if (is_alone(hub, round, series_of(round)))
+    if (round->live < 2 && is_of_one(hub, series_of(round)))
         return 0;
     return norm_history_in(hub, series_of(round));
 }

@@ -40,5 +40,8 @@ void norm_history_learn(struct hub *hub, const struct round *round);
 void norm_history_forget(struct member *member);
 /* 0: there are none; slot 0 is of the whole model, slot 1 + i of fragment i. */
 double norm_history_in(const struct hub *hub, uint32_t slot);
+/* The same for the next life, of which one who was alone in all of this one is
+ * no measure: 0. */
+double norm_history_saved(const struct hub *hub, uint32_t slot);
 
 #endif

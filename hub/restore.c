@@ -17,23 +17,30 @@
 static enum status read_tasks(struct hub *hub, const struct saved *saved,
                               struct why *why)
 {
-    if (!saved->tasks || ledger_read(&hub->run.ledger, saved->tasks))
+    const char *line = saved->tasks;
+    uint64_t parts;
+
+    if (!line || ledger_read(&hub->run.ledger, line))
         return STATUS_OK;
-    return because(why, STATUS_CONFIG,
-                   "the saved list of tasks is damaged, or of another number "
-                   "of them than --tasks %u",
-                   hub->run.ledger.parts);
+    if (saved_number(&line, "tasks", &parts) && parts != hub->run.ledger.parts)
+        return because(why, STATUS_CONFIG,
+                       "the run has %llu tasks: say --tasks %llu, or take "
+                       "another --directory",
+                       (unsigned long long)parts, (unsigned long long)parts);
+    return because(why, STATUS_MALFORMED, "the saved list of tasks is damaged");
 }
 
-/* Whether the line is of the merge rule in force: what another one has kept
- * means something else. */
+/* Whether the line is of the merge rule in force, and of the same steps: what
+ * another one has kept, or this one of gradients, means something else. */
 static bool is_same_merge(const struct hub *hub, const char *line)
 {
-    const char *name = hub->config.policy.merge->name;
-    size_t length = strlen(name);
+    char word[SAVED_MERGE_BYTES];
+    size_t length;
 
+    saved_merge(hub, word);
+    length = strlen(word);
     line += strlen("merge ");
-    return strncmp(line, name, length) == 0 && line[length] == ' ';
+    return strncmp(line, word, length) == 0 && line[length] == ' ';
 }
 
 /* Takes the turns of the chunks: that of its first element is a chunk's. */
@@ -224,12 +231,20 @@ static void take_over(struct hub *hub, const struct saved *saved)
     take_nodes(hub, saved->nodes);
 }
 
+/* Losses of held-out data and those that nodes say do not compare. Of the
+ * former the goal may be another one by now. */
 static void take_best(struct hub *hub, const struct saved *saved)
 {
+    bool tests = hub->config.evaluate != NULL;
+
     hub->memory.best_version = saved->best_version;
+    if (saved->tested != SAVED_UNTOLD && (saved->tested != 0) != tests)
+        return;
     hub->memory.best_score = saved->best_score;
-    hub->memory.best_measure = saved->best_measure;
     hub->memory.best_accuracy = saved->best_accuracy;
+    hub->memory.best_measure =
+        tests ? snapshot_measure(hub, saved->best_score, saved->best_accuracy)
+              : saved->best_measure;
 }
 
 static struct blob *copy_chunk(struct hub *hub, const float *values,
@@ -258,6 +273,14 @@ static void copy_centre(struct hub *hub, const struct hub_saved *saved,
             if (saved->slot[slot])
                 chunk->slot[slot] = copy_chunk(hub, saved->slot[slot], i);
     }
+}
+
+/* A rule that has lost what it kept begins anew with its count. */
+static void forget_turns(const struct hub *hub, struct centre_chunk *chunks)
+{
+    for (uint32_t i = 0; hub_slots(hub) && i < hub->centre.count; i++)
+        if (!chunks[i].slot[0])
+            chunks[i].updates_before = 0;
 }
 
 /* A run is cut for good, whatever the hub's configuration says. */
@@ -315,6 +338,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
                     state->merge && is_same_merge(hub, state->merge)
                         ? hub_slots(hub)
                         : 0);
+        forget_turns(hub, hub->centre.chunk);
     }
     free(state);
     return status;
@@ -352,11 +376,11 @@ enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
     enum status status = saved_read(&saved, text, why);
 
     if (status == STATUS_OK)
-        status = read_tasks(hub, &saved, why);
+        status = read_turns(hub, &saved, chunks, why);
     if (status == STATUS_OK)
         status = read_norm_history(hub, &saved, why);
     if (status == STATUS_OK)
-        status = read_turns(hub, &saved, chunks, why);
+        status = read_tasks(hub, &saved, why);
     if (status != STATUS_OK) {
         free(chunks);
         return status;
@@ -366,6 +390,7 @@ enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
         keep_slots(hub, chunks);
     else /* what it had was a run of its own */
         snapshot_unscored(hub);
+    forget_turns(hub, chunks);
     centre_replace(hub, chunks);
     take_over(hub, &saved);
     take_transfer(hub, manifest);

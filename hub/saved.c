@@ -68,15 +68,26 @@ static size_t print_lengths(const struct hub *hub, char *text, size_t size)
 
     for (uint32_t i = 0; i < slots && i < NORM_SERIES; i++)
         at += (size_t)snprintf(text + at, size - at, " %" PRIu64,
-                               bits_of(norm_history_in(hub, i)));
+                               bits_of(norm_history_saved(hub, i)));
     return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+void saved_merge(const struct hub *hub, char word[SAVED_MERGE_BYTES])
+{
+    const struct policy *policy = &hub->config.policy;
+
+    (void)snprintf(word, SAVED_MERGE_BYTES, "%s%s", policy->merge->name,
+                   policy->exchange == EXCHANGE_GRADIENT ? "/gradient" : "");
 }
 
 static size_t print_turns(const struct hub *hub, char *text, size_t size)
 {
-    size_t at = (size_t)snprintf(text, size, "merge %s",
-                                 hub->config.policy.merge->name);
+    char word[SAVED_MERGE_BYTES];
     uint32_t first = 0;
+    size_t at;
+
+    saved_merge(hub, word);
+    at = (size_t)snprintf(text, size, "merge %s", word);
 
     for (unsigned runs = 1; first < hub->centre.count; runs++) {
         uint64_t turn = hub->centre.chunk[first].updates_before, elements = 0;
@@ -295,12 +306,12 @@ struct blob *saved_write(struct hub *hub)
         text, size,
         "run %" PRIu64 "\nepoch %" PRIu64 "\nversion %" PRIu64
         "\nlineage %" PRIu64 "\nchunk %" PRIu32 "\nexact %" PRIu64 " %" PRIu64
-        " %" PRIu64 "\nbest %" PRIu64 " %.9g\n",
+        " %" PRIu64 " %d\nbest %" PRIu64 " %.9g\n",
         hub->config.run, hub->roll.epoch, hub->centre.version,
         hub->centre.lineage, hub->config.chunk_elements,
         bits_of(hub->memory.best_score), bits_of(hub->memory.best_measure),
-        bits_of(hub->memory.best_accuracy), hub->memory.best_version,
-        hub->memory.best_score);
+        bits_of(hub->memory.best_accuracy), hub->config.evaluate != NULL,
+        hub->memory.best_version, hub->memory.best_score);
     if (hub->memory.back.turned)
         at += (size_t)snprintf(text + at, size - at, "turned %" PRIu64 "\n",
                                hub->memory.back.turned);
@@ -477,6 +488,8 @@ static bool read_head(struct saved *saved, const char **text)
     if (!saved_number(text, "exact", &score) ||
         !saved_number(text, "", &measure) || !saved_number(text, "", &accuracy))
         return false;
+    if (!saved_number(text, "", &saved->tested))
+        saved->tested = SAVED_UNTOLD;
     next_line(text);
     if (!saved_number(text, "best", &saved->best_version))
         return false;

@@ -16,6 +16,8 @@ struct saved {
     uint64_t run, epoch, version, lineage, best_version, turned;
     uint32_t chunk_elements;
     double best_score, best_measure, best_accuracy;
+    uint64_t tested;       /* 1: by the hub's data, 0: by what nodes said;
+                              SAVED_UNTOLD: by a hub that did not say */
     double first_score;    /* NO_SCORE: not known */
     const char *merge;     /* the merge rule's line, or NULL; in the text */
     const char *norms;     /* their line, or NULL; in the text */
@@ -45,6 +47,12 @@ struct saved_part {
     const char *verdicts; /* see saved_next_verdict */
 };
 
+#define SAVED_UNTOLD UINT64_MAX
+enum { SAVED_MERGE_BYTES = 48 };
+
+/* The word for what the merge rule keeps: its name, and of what if not of
+ * progress. */
+void saved_merge(const struct hub *hub, char word[SAVED_MERGE_BYTES]);
 /* `text` ends with NUL. MALFORMED: it makes no sense; `saved` is undefined. */
 enum status saved_read(struct saved *saved, const char *text, struct why *why);
 /* Reads what is said of a node and goes to the next; false: there is none. */

@@ -29,12 +29,15 @@ static bool is_complete(const struct hub *hub)
     return centre_is_founded(hub);
 }
 
-/* What "best" means, lower is better: the goal's measure where there is one. */
+double snapshot_measure(const struct hub *hub, double score, double accuracy)
+{
+    return hub->config.goal == GOAL_ACCURACY && accuracy >= 0 ? 1 - accuracy
+                                                              : score;
+}
+
 static double measure(const struct hub *hub)
 {
-    return hub->config.goal == GOAL_ACCURACY && hub->memory.accuracy >= 0
-               ? 1 - hub->memory.accuracy
-               : hub->memory.score;
+    return snapshot_measure(hub, hub->memory.score, hub->memory.accuracy);
 }
 
 /* ---- back to a good version ----

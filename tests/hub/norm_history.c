@@ -78,6 +78,29 @@ static void the_updates_of_one_alone_may_grow(void)
     hub_fixture_destroy(&f);
 }
 
+/* Theirs stay as long as they were, while those of the others grow. */
+static void those_that_are_gone_have_one_vote(void)
+{
+    struct hub_fixture *f = hub_fixture_of("async");
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    struct fake_node node[5] = {fake_node_alone(f)};
+    double before, after;
+
+    for (unsigned i = 1; i < 5; i++)
+        node[i] = fake_node_comes(f, names[i]);
+    for (unsigned i = 0; i < 5; i++)
+        (void)gives(f, &node[i], 1, 0.01);
+    for (unsigned i = 2; i < 5; i++)
+        fake_node_breaks(f, &node[i]);
+    for (uint64_t i = 2; i < 2 + NORMS_KEPT; i++)
+        for (unsigned j = 0; j < 2; j++)
+            (void)gives(f, &node[j], i, 0.019);
+    before = gives(f, &node[0], 2 + NORMS_KEPT, 0.036);
+    after = gives(f, &node[1], 2 + NORMS_KEPT, 0.036);
+    CHECK_NEAR(0.018, after - before, 1e-6);
+    hub_fixture_destroy(&f);
+}
+
 /* Who has just founded the run offers what it has learnt since, and k
  * iterations later three times as much: nothing of it may be lost. */
 static void a_short_first_offer_is_no_measure(void)
@@ -164,6 +187,7 @@ void add_hub_norm_history_tests(CU_pSuite suite)
 {
     TEST(one_of_two_may_offer_twice_what_it_usually_does);
     TEST(the_updates_of_one_alone_may_grow);
+    TEST(those_that_are_gone_have_one_vote);
     TEST(a_short_first_offer_is_no_measure);
     TEST(what_is_usual_grows_with_k);
     TEST(a_giant_among_three_cannot_raise_the_measure);

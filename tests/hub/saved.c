@@ -6,7 +6,7 @@
 #include "tests/check.h"
 #include "tests/hub/store.h"
 
-static struct store store;
+static struct store store, second;
 
 /* Leaves in the store what a hub saves after two rounds of `name`. */
 static struct fake_node save_something(const char *name)
@@ -46,12 +46,12 @@ static void a_hub_goes_on_where_it_was_saved(void)
     struct why why;
 
     f->config.run = 99;
+    store_lend(&second, f);
     hub_fixture_open(f);
     CHECK_OK(restore(f, store.state, &why));
     view = hub_fixture_look(f);
     CHECK_EQUAL(7, view->run);
-    CHECK_EQUAL(2, view->version);
-    CHECK(view->founded);
+    CHECK(view->founded && view->version == 2);
     CHECK_NEAR(1.0 / 3, view->best_score, 0);
     CHECK_NEAR(2.0 / 3, view->best_accuracy, 0);
     CHECK_EQUAL(1, view->count);

@@ -318,7 +318,7 @@ static void another_number_of_tasks_is_refused(void)
     struct hub_fixture *f = saved_and_resumed(5, &status, &why);
 
     CHECK_STATUS(STATUS_CONFIG, status);
-    CHECK_CONTAINS("--tasks 5", why.text);
+    CHECK_CONTAINS("the run has 4 tasks: say --tasks 4", why.text);
     CHECK(!hub_fixture_look(f)->founded);
     hub_fixture_destroy(&f);
 }
