@@ -108,6 +108,22 @@ static void suspect(struct hub *hub, struct member *member)
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
+/* A time that may not be set (0) is later by so much. */
+static void postpone(nanos *at, nanos time)
+{
+    *at += *at ? time : 0;
+}
+
+void members_slept(struct hub *hub, nanos time)
+{
+    EACH_MEMBER(hub, member) {
+        postpone(&member->heard, time);
+        postpone(&member->bulk_lost, time);
+        postpone(&member->lost, time);
+        postpone(&member->last_call, time);
+    }
+}
+
 void members_tick(struct hub *hub)
 {
     view_tick(hub);

@@ -393,13 +393,17 @@ static void note_times(struct hub *hub)
 }
 
 /* A hub that was stopped, or whose PC has slept, has heard nobody meanwhile:
- * what has come since is still to be read. */
+ * what has come since is still to be read, and nobody was silent, or not there,
+ * for that long. */
 static void look_at_clock(struct hub *hub)
 {
     nanos late = hub->now - hub->next_tick;
 
-    if (hub->next_tick && late > SLEEP)
-        recover_slept(hub, late);
+    if (!hub->next_tick || late <= SLEEP)
+        return;
+    recover_slept(hub, late);
+    members_slept(hub, late);
+    finish_slept(hub, late);
 }
 
 static void step(void *self, const struct event *event, struct effects *out)

@@ -287,6 +287,8 @@ handler hub_on_attach;
 
 /* heard.c */
 void members_tick(struct hub *hub);
+/* The hub has not run for so long, and has heard nobody. */
+void members_slept(struct hub *hub, nanos time);
 void member_heard(struct hub *hub, struct member *member);
 handler hub_on_ping;
 handler hub_on_arriving;

@@ -113,6 +113,8 @@ handler hub_on_stop;
  * hub goes on with it. */
 void finish_stop(struct hub *hub);
 void finish_tick(struct hub *hub);
+/* The hub has not run for so long. */
+void finish_slept(struct hub *hub, nanos time);
 /* There is a reason to end, although nobody may have been told. */
 bool finish_is_due(const struct hub *hub);
 /* Is it over? Then goes on with the end: last score, last save, goodbye. */

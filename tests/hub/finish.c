@@ -319,6 +319,25 @@ static void the_run_ends_when_no_node_has_been_there(void)
     hub_fixture_destroy(&f);
 }
 
+/* Nor was any node silent while it was. */
+static void a_hub_that_was_stopped_goes_on(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
+
+    f->config.idle = 60 * SECOND;
+    a = fake_node_alone(f);
+    fake_node_lives(f, &a, 2 * SECOND);
+    f->hand.now += 90 * SECOND;
+    hand_wait(&f->hand, 2 * SECOND);
+    CHECK(!hub_fixture_look(f)->ending);
+    CHECK(!hub_fixture_look(f)->nodes[0].gone);
+    fake_node_breaks(f, &a);
+    hand_wait(&f->hand, 61 * SECOND);
+    CHECK(hub_fixture_look(f)->ending);
+    hub_fixture_destroy(&f);
+}
+
 static void the_last_version_is_scored_and_saved(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -373,6 +392,7 @@ void add_hub_finish_tests(CU_pSuite suite)
     TEST(the_run_ends_when_a_node_has_done_its_iterations);
     TEST(the_run_ends_when_the_time_is_over);
     TEST(the_run_ends_when_no_node_has_been_there);
+    TEST(a_hub_that_was_stopped_goes_on);
     TEST(the_last_version_is_scored_and_saved);
     TEST(a_final_save_that_fails_does_not_keep_the_hub);
 }
