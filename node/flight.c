@@ -89,17 +89,23 @@ void flight_released(struct node *node, struct flight *flight)
         end_result(node, flight);
 }
 
-/* Whether progress that got this verdict is to be offered again. What the
- * policy has thrown away is not: the result takes it back. Where none comes,
- * x and the centre stay as they are, and so does what is between them. */
+/* Whether the policy has thrown it away, so that the result takes it back.
+ * Where none comes, x and the centre stay as they are, and so does what is
+ * between them. */
+static bool is_discarded(const struct flight *flight, uint32_t chunk,
+                         enum verdict verdict)
+{
+    return (verdict == VERDICT_DECLINED || verdict == VERDICT_REFUTED) &&
+           flight->chunks[chunk].result;
+}
+
+/* Whether progress that got this verdict is to be offered again. */
 static bool is_kept(const struct flight *flight, uint32_t chunk,
                     enum verdict verdict)
 {
-    bool chosen = verdict != VERDICT_DECLINED && verdict != VERDICT_REFUTED;
-
     return flight->offer.kind == EXCHANGE_DELTA && !flight->obsolete &&
            verdict != VERDICT_MERGED && verdict != VERDICT_LINEAGE &&
-           (chosen || !flight->chunks[chunk].result);
+           !is_discarded(flight, chunk, verdict);
 }
 
 void flight_give_back(struct node *node, const struct msg_local_offer *offer)
@@ -185,10 +191,13 @@ void flight_set_verdict(struct node *node, struct flight *flight,
         flight->offer.iteration > node->merged_iteration)
         node->merged_iteration = flight->offer.iteration;
     flight->kept |= is_kept(flight, chunk, verdict);
+    flight->discarded |= is_discarded(flight, chunk, verdict);
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
         node->dirty |= DIRTY_OFFERS | DIRTY_OVER | DIRTY_PARTING;
         flight_released(node, flight);
+        if (flight->discarded)
+            tasks_spoil(node);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
             flight_give_back(node, &flight->offer);

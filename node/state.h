@@ -104,6 +104,7 @@ struct flight {
     bool obsolete; /* the parameters it was taken from were replaced */
     bool adrift; /* the last one, lost with its connection: it is made again */
     bool merged, kept; /* some of it: is in the centre; is offered again */
+    bool discarded;    /* some of it: a result takes it back */
     struct flight *next;
     struct flight_chunk chunks[];
 };
@@ -360,6 +361,9 @@ void tasks_suspend(struct node *node);
 void tasks_fail(struct node *node);
 /* Reports what has been merged; before judged flights are freed. */
 void tasks_sweep(struct node *node);
+/* Some of what has been learnt is lost: tasks that have been begun, which is
+ * all but the one that the trainer is still to take, are to be done again. */
+void tasks_spoil(struct node *node);
 handler node_on_local_room, node_on_task, node_on_local_report;
 
 /* review.c */

@@ -141,19 +141,24 @@ static bool is_replaced(const struct flight *flight)
            flight->chunks[0].verb == VERB_REPLACE;
 }
 
-/* Something was not merged. A gradient is lost, and with it the tasks it may
- * be of: all but the one in the trainer's hand. Of a delta it is part of the
- * next offer. */
+void tasks_spoil(struct node *node)
+{
+    struct node_tasks *tasks = &node->tasks;
+
+    for (unsigned i = 0; i < tasks->count; i++)
+        tasks->list[i].spoiled |= tasks->wanted || i + 1 < tasks->count;
+}
+
+/* Something was not merged. A gradient is lost; of a delta it is part of the
+ * next offer, unless the policy has thrown it away. */
 static void tasks_lose(struct node *node)
 {
     struct node_tasks *tasks = &node->tasks;
-    unsigned begun = tasks->count - (tasks->wanted ? 0 : 1);
-    bool gradient = node->welcome.exchange == EXCHANGE_GRADIENT;
 
-    for (unsigned i = 0; i < tasks->count; i++) {
+    for (unsigned i = 0; i < tasks->count; i++)
         tasks->list[i].after = node->newest;
-        tasks->list[i].spoiled |= gradient && i < begun;
-    }
+    if (node->welcome.exchange == EXCHANGE_GRADIENT)
+        tasks_spoil(node);
 }
 
 /* The exchange with which the centre holds all of the task: each chunk was

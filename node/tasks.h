@@ -26,7 +26,7 @@ enum {
 struct held_task {
     uint64_t id;
     bool finished;
-    bool spoiled;   /* a gradient that was its is lost */
+    bool spoiled;   /* something that was its is lost */
     uint64_t after; /* exchanges behind this one hold all of it */
 };
 

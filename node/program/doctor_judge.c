@@ -11,7 +11,7 @@
  * least, and usually: parameters, gradient, two moments of Adam, what is kept
  * of the centre and on its way. An estimate. */
 #define MEMORY_LEAST 32
-#define MEMORY_USUAL 44
+#define MEMORY_USUAL 48
 
 #define CLOCK_CLOSE SECOND
 #define TRIP_LONG (20 * MILLISECOND)

@@ -238,8 +238,15 @@ void node_fixture_result(struct node_fixture *f,
 void node_fixture_answers(struct node_fixture *f, uint64_t exchange,
                           enum verb verb, double value)
 {
+    node_fixture_answers_as(f, exchange, verb, value, VERDICT_MERGED);
+}
+
+void node_fixture_answers_as(struct node_fixture *f, uint64_t exchange,
+                             enum verb verb, double value, enum verdict verdict)
+{
     struct msg_result result = {.exchange = exchange,
                                 .verb = verb,
+                                .verdict = verdict,
                                 .lineage = f->welcome.lineage,
                                 .weight = f->weight};
 

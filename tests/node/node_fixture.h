@@ -74,6 +74,9 @@ void node_fixture_result(struct node_fixture *f,
 /* Results for all chunks, MERGED, of the next version and this lineage. */
 void node_fixture_answers(struct node_fixture *f, uint64_t exchange,
                           enum verb verb, double value);
+void node_fixture_answers_as(struct node_fixture *f, uint64_t exchange,
+                             enum verb verb, double value,
+                             enum verdict verdict);
 void node_fixture_applied(struct node_fixture *f, uint64_t exchange);
 void node_fixture_skips(struct node_fixture *f, uint64_t exchange);
 /* TUNE: other settings from now on. */

@@ -205,6 +205,35 @@ static void a_lost_gradient_spoils_its_task(void)
     node_fixture_destroy(&f);
 }
 
+/* The node takes the result, and with it none of what it had learnt. */
+static void what_the_policy_throws_away_spoils_its_tasks(void)
+{
+    struct node_fixture *f = tasker_new();
+
+    tasker_finishes(f, 5, true);
+    tasker_is_given(f, 6);
+    tasker_wants(f); /* it has begun with 6 */
+    tasker_is_given(f, 7);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers_as(f, 1, VERB_REBASE, 5, VERDICT_REFUTED);
+    node_fixture_applied(f, 1);
+    CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(5, tasker_report(f)->task);
+    CHECK_EQUAL(TASK_REPORT_FAILED, tasker_report(f)->what);
+    tasker_wants(f);
+    node_fixture_offers(f, 2, 3);
+    node_fixture_answers(f, 2, VERB_REBASE, 5);
+    tasker_finishes(f, 6, true);
+    CHECK_EQUAL(6, tasker_report(f)->task);
+    CHECK_EQUAL(TASK_REPORT_FAILED, tasker_report(f)->what);
+    tasker_finishes(f, 7, true);
+    node_fixture_offers(f, 3, 3);
+    node_fixture_answers(f, 3, VERB_REBASE, 5);
+    CHECK_EQUAL(7, tasker_report(f)->task);
+    CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
+    node_fixture_destroy(&f);
+}
+
 static void a_task_that_is_given_up_is_reported_at_once(void)
 {
     struct node_fixture *f = tasker_new();
@@ -315,6 +344,7 @@ void add_node_tasks_tests(CU_pSuite suite)
     TEST(a_last_offer_holds_all_fragments_of_a_task);
     TEST(a_fragment_that_the_hub_lost_is_waited_for);
     TEST(a_lost_gradient_spoils_its_task);
+    TEST(what_the_policy_throws_away_spoils_its_tasks);
     TEST(a_task_that_is_given_up_is_reported_at_once);
     TEST(progress_that_is_thrown_away_gives_tasks_back);
     TEST(parameters_that_are_replaced_give_tasks_back);
