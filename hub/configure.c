@@ -102,6 +102,28 @@ static void take_numbers(const struct options *options,
     }
 }
 
+/* What a step of 1 along a mean of progress is, is far too long along a
+ * gradient. */
+static enum status take_exchange(const struct options *options,
+                                 struct policy *policy, struct why *why)
+{
+    enum exchange before = policy->exchange, now = options->exchange;
+    bool changes = options->given.exchange && now != before &&
+                   now != EXCHANGE_PARAMETERS && before != EXCHANGE_PARAMETERS;
+
+    if (changes && isnan(options->outer_lr) && !policy->merge->own)
+        return because(why, STATUS_CONFIG,
+                       "--policy %s has a step for %s: with --exchange %s say "
+                       "--outer-lr, too, some %s",
+                       options->policy,
+                       now == EXCHANGE_GRADIENT ? "progress" : "gradients",
+                       now == EXCHANGE_GRADIENT ? "gradient" : "delta",
+                       now == EXCHANGE_GRADIENT ? "0.1" : "1");
+    if (options->given.exchange)
+        policy->exchange = now;
+    return STATUS_OK;
+}
+
 static enum status configure_policy(const struct options *options,
                                     struct policy *policy, struct why *why)
 {
@@ -114,9 +136,10 @@ static enum status configure_policy(const struct options *options,
     if (status != STATUS_OK)
         return status;
     policy_take_own(before, policy);
+    status = take_exchange(options, policy, why);
+    if (status != STATUS_OK)
+        return status;
     take_numbers(options, &policy->numbers);
-    if (options->given.exchange)
-        policy->exchange = options->exchange;
     conflict = policy_conflict(policy);
     return conflict ? because(why, STATUS_CONFIG, "--policy %s: %s",
                               options->policy, conflict)
@@ -234,6 +257,12 @@ static enum status configure_codecs(const struct options *options,
                        "--policy %s nodes offer parameters: say --codec-up "
                        "raw, f16 or bf16",
                        options->codec_up, options->policy);
+    if (policy->reduce->rows && codecs[config->codec_up].valid)
+        return because(why, STATUS_CONFIG,
+                       "--codec-up %s leaves most changes out, so that the "
+                       "middle one of all nodes' is 0 with --reduce %s: say "
+                       "--codec-up int8 or sign",
+                       codecs[config->codec_up].name, policy->reduce->name);
     conflict = configure_changes_conflict(policy);
     if (config->codec_down != CODEC_RAW && conflict)
         return because(why, STATUS_CONFIG,
@@ -241,6 +270,26 @@ static enum status configure_codecs(const struct options *options,
                        "--codec-down out",
                        options->codec_down, options->policy, conflict);
     return STATUS_OK;
+}
+
+/* ---- tasks ---- */
+
+static enum status configure_tasks(const struct options *options,
+                                   const struct hub_config *config,
+                                   struct why *why)
+{
+    const struct policy *policy = &config->policy;
+
+    if (!config->tasks ||
+        (policy->select == &select_all && policy->reduce != &reduce_krum &&
+         policy->reduce != &reduce_multi_krum))
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "--tasks and --policy %s: a task is done once it has been "
+                   "merged, and this policy merges what some nodes have learnt "
+                   "and throws the rest away: choose one that merges all, such "
+                   "as auto, or verified",
+                   options->policy);
 }
 
 /* ---- what nodes do with late results ---- */
@@ -342,6 +391,8 @@ enum status hub_configure(const struct options *options,
         status = configure_init(options, config, why);
     if (status == STATUS_OK)
         status = configure_codecs(options, config, why);
+    if (status == STATUS_OK)
+        status = configure_tasks(options, config, why);
     if (status == STATUS_OK)
         status = configure_miss(options, config, why);
     if (status == STATUS_OK && options->fragments > 1 &&

@@ -10,12 +10,22 @@
 /* The sums are taken in the order of the contributors, which is fixed when the
  * round closes, so the result does not depend on who delivers first. */
 
+/* d / k of a node: with --dylu it has a k of its own. */
+static double delay_of(const struct hub *hub, const struct member *member)
+{
+    uint64_t every =
+        hub->config.dylu && member->every ? member->every : hub->adapt.every;
+
+    return (double)hub->adapt.delay / (double)every;
+}
+
 /* What the contributor at `place` is sent of a chunk: the centre, another
  * one's parameters, or nothing (false). */
 static bool answer(struct hub *hub, const struct round *round, unsigned place,
                    uint32_t chunk, struct msg_result *result,
                    struct blob **payload)
 {
+    const struct member *member = update_member(hub, round->list[place]);
     const struct merge_rule *merge = round->policy->merge;
     const struct centre_chunk *centre = &hub->centre.chunk[chunk];
     int donor = round->list[place]->donor;
@@ -27,11 +37,10 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
         return false;
     result->verb =
         round->policy->exchange == EXCHANGE_GRADIENT ? VERB_PULL : merge->verb;
-    result->weight =
-        merge->weight
-            ? merge->weight(&round->policy->numbers, round->live,
-                            (double)hub->adapt.delay / (double)hub->adapt.every)
-            : 1;
+    result->weight = merge->weight
+                         ? merge->weight(&round->policy->numbers, round->live,
+                                         delay_of(hub, member))
+                         : 1;
     result->lineage =
         given ? round->list[donor]->offer.lineage : hub->centre.lineage;
     result->codec = given ? given->codec : CODEC_RAW;
@@ -181,6 +190,14 @@ static unsigned rounds_in_flight(const struct hub *hub)
     return hidden < MAX_OFFERS ? 1 + (unsigned)hidden : MAX_OFFERS;
 }
 
+/* The policy wants nothing of it, now or later. */
+static bool is_passed_over(const struct update *update, uint32_t chunk)
+{
+    enum verdict verdict = update_verdict(update, chunk);
+
+    return verdict == VERDICT_DECLINED || verdict == VERDICT_REFUTED;
+}
+
 static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
                     struct delivered *out)
 {
@@ -188,13 +205,14 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
 
     context.usual_norm = round->usual_norm;
     EACH_OFFER(round, update) {
+        context.present += is_passed_over(update, chunk);
         if (!update->merges || update->chunks[chunk].state != CHUNK_DELIVERED)
             continue;
         out->place[out->count] = &update->chunks[chunk];
         out->list[out->count++] = update->candidate;
     }
     context.last = round->last ? rounds_in_flight(hub) : 0;
-    context.present = round->count;
+    context.present += out->count;
     policy_shares(round->policy, out->list, out->count, &context, out->share,
                   &out->divisor);
     if (hub->centre.schema->statistics.count)

@@ -232,7 +232,7 @@ static struct gate_state gate_look(const struct hub *hub,
         .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
         .iterations = hub->rounds.steps,
-        .every = hub->adapt.every,
+        .every = hub->adapt.every / offers_fragments(hub),
         .slack = hub->policy->gate->slack ? waits_slack(hub) : -1,
         .numbers = &hub->policy->numbers,
     };

@@ -5,9 +5,9 @@
  * `grace` seconds have passed since its first offer. quorum = 0 waits for
  * nobody but the first.
  *
- * Shares are by samples, as in the round of all. Their sum is divided by what
- * it would be if all live nodes had offered like these, so that n of N move the
- * centre n/N as far; of all N, it is the same mean to the last bit.
+ * Shares are by samples, as in the round of all. What they come to is divided
+ * by N/n where n of N nodes are in the round (`partial`), so that these move
+ * the centre n/N as far; of all N, it is the same mean to the last bit.
  *
  * `slack` is the quorum whose grace is what no node would otherwise use (the
  * adaptive grace of Decoupled DiLoCo, 2604.21428). A node needs its result d of
@@ -53,13 +53,6 @@ static int closes_slack(const struct gate_state *state)
     return closes_after(state, longest_slack(state));
 }
 
-static double divisor(double total, unsigned count, unsigned live)
-{
-    double sum = gate_divisor(total, count, live);
-
-    return live > count ? sum * live / count : sum;
-}
-
 const struct gate_rule gate_quorum = {
     .name = "quorum",
     .doc = "A round closes when a share of the nodes has offered and a grace "
@@ -68,7 +61,7 @@ const struct gate_rule gate_quorum = {
     .partial = true,
     .closes = closes,
     .share = gate_share,
-    .divisor = divisor,
+    .divisor = gate_divisor,
     .longest = gate_grace,
 };
 const struct gate_rule gate_slack = {
@@ -80,6 +73,6 @@ const struct gate_rule gate_slack = {
     .slack = true,
     .closes = closes_slack,
     .share = gate_share,
-    .divisor = divisor,
+    .divisor = gate_divisor,
     .longest = longest_slack,
 };

@@ -68,7 +68,8 @@ struct policy_context {
     int pinned;         /* node that the operator wants to win, or -1 */
     unsigned last;      /* in the run's last round: how many rounds before it an
                            update may stand for; 0: this is another round */
-    unsigned present;   /* then: nodes that have offered */
+    unsigned present;   /* nodes in the round, with those that are passed over;
+                           0: all that are to be merged */
 };
 
 /* ---- gate ---- */
@@ -91,7 +92,7 @@ struct gate_rule {
     /* One round gathers offers, one of each node; else each offer is a round
      * of its own. */
     bool batch;
-    /* It divides by what all live nodes would have offered. */
+    /* Rounds of n of N nodes move the centre n/N as far. */
     bool partial;
     /* It asks for the state's slack, which takes a look at all nodes. */
     bool slack;

@@ -53,23 +53,25 @@ static double share_of_one(const struct policy *policy, double samples,
                                                policy->damping->factor(lag);
 }
 
-/* There is nothing after the last round to make up for who is not in it, so
- * that n of N nodes move the centre n/N as far, as with a quorum. */
-static double missing(const struct policy_context *context)
+/* Of a round that does not wait for all, n of N nodes move the centre n/N as
+ * far. So do those of the last one: there is nothing after it to make up for
+ * who is not in it. */
+static double missing(const struct policy *policy, unsigned count,
+                      const struct policy_context *context)
 {
-    return context->last && context->live > context->present && context->present
-               ? (double)context->live / context->present
+    unsigned present = context->present ? context->present : count;
+    bool partial = policy->gate->partial || context->last;
+
+    return policy->gate->batch && partial && context->live > present
+               ? (double)context->live / present
                : 1;
 }
 
 static double whole_of(const struct policy *policy, double total,
                        unsigned count, const struct policy_context *context)
 {
-    double whole = policy->gate->divisor(total, count, context->live);
-
-    return policy->gate->batch && !policy->gate->partial
-               ? whole * missing(context)
-               : whole;
+    return policy->gate->divisor(total, count, context->live) *
+           missing(policy, count, context);
 }
 
 void policy_means(const struct policy *policy, const struct candidate *list,
@@ -115,7 +117,7 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     if (policy->exchange == EXCHANGE_PARAMETERS)
         *whole = policy->reduce->rows || sum <= 0 ? 1 : sum;
     else if (policy->reduce->rows)
-        *whole = missing(context); /* these know no shares */
+        *whole = missing(policy, count, context); /* these know no shares */
     else
         *whole = whole_of(policy, total, count, context);
 }
@@ -128,16 +130,35 @@ static bool compares(const struct policy *policy)
     return reduce->rows || reduce->blend ||
            (reduce->judge && reduce != &reduce_verified) ||
            policy->receive->donors || policy->select == &select_best ||
-           policy->select == &select_top;
+           policy->select == &select_top || policy->merge == &merge_leader;
+}
+
+static const char *merge_conflict(const struct policy *policy)
+{
+    const struct merge_rule *merge = policy->merge;
+
+    if (!(merge->takes & 1u << policy->exchange))
+        return "its merge rule cannot use what nodes are to offer: choose "
+               "another --merge or --exchange";
+    if (merge->correct && !(policy->numbers.outer_momentum > 0))
+        return "its merge rule corrects updates by a momentum, and there is "
+               "none: say --outer-momentum 0.5";
+    if (merge == &merge_adam && (!policy->gate->batch || policy->gate->partial))
+        return "steps of Adam are as long however few nodes are in a round: "
+               "say --gate sync";
+    if (merge == &merge_copy && policy->select != &select_best)
+        return "the centre is to be the parameters of one node, and not a mean "
+               "of unrelated ones: say --select best";
+    return NULL;
 }
 
 const char *policy_conflict(const struct policy *policy)
 {
     bool parameters = policy->exchange == EXCHANGE_PARAMETERS;
+    const char *conflict = merge_conflict(policy);
 
-    if (!(policy->merge->takes & 1u << policy->exchange))
-        return "its merge rule cannot use what nodes are to offer: choose "
-               "another --merge or --exchange";
+    if (conflict)
+        return conflict;
     if (policy->receive->donors && !parameters)
         return "nodes can be given parameters of others only where they offer "
                "parameters: say --exchange parameters";

@@ -46,6 +46,7 @@ struct gate_rule count_gate(const struct gate_rule *gate)
 {
     struct gate_rule adds = *gate;
 
+    adds.partial = false;
     adds.share = one;
     adds.divisor = undivided;
     return adds;

@@ -1,6 +1,7 @@
 /* A seed's plan: everything that may vary does, and what is there at all is
  * drawn first. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/prng.h"
@@ -144,9 +145,9 @@ static void draw_policy(struct draw *draw)
 
     wish(draw, "policy", preset->name);
     if (preset->policy.exchange == EXCHANGE_DELTA && one_in(draw, 4)) {
-        wish(draw, "exchange", "gradient");
         soak_plan_put(draw->plan, "outer-lr", "0.05");
         soak_plan_put(draw->plan, "outer-momentum", "0");
+        wish(draw, "exchange", "gradient");
     }
     if (one_in(draw, 2))
         draw_rules(draw);
@@ -189,9 +190,12 @@ static void draw_schedule(struct draw *draw)
 
 static void draw_tasks(struct draw *draw)
 {
+    char tasks[4];
+
     if (one_in(draw, 2))
         return;
-    count(draw, "tasks", 1 + below(draw, 30));
+    (void)snprintf(tasks, sizeof tasks, "%u", 1 + (unsigned)below(draw, 30));
+    wish(draw, "tasks", tasks);
     span(draw, "task-time", between(draw, 3 * SECOND, 20 * SECOND));
     count(draw, "task-steps", 1 + below(draw, 20));
 }

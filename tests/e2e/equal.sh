@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 # gradient less to offer.
 run() { # NAME
     hub "$1" --policy mean --init hub --every 1 --delay 0 \
-        --exchange gradient --nodes 2
+        --exchange gradient --outer-lr 1 --nodes 2
     sleep 4 # for 1.5 s it looks for nodes that keep a centre
     as=n1 node "$1-1" --step-time 400ms --iterations 20
     until_ 10 "the first node joins" told "$1" centre_founded

@@ -81,6 +81,43 @@ static void a_node_is_told_after_some_rounds(void)
     hub_fixture_destroy(&f);
 }
 
+static void says_rate(struct hub_fixture *f, const struct fake_node *node,
+                      double rate)
+{
+    struct msg msg = {.kind = MSG_PING};
+
+    msg.ping.rate = rate;
+    msg.ping.accuracy = -1;
+    hand_say(&f->hand, node->control, &msg, NULL);
+}
+
+/* a = k / (k + d), with the k that the node has. */
+static void with_dylu_a_slow_node_goes_a_smaller_part_of_the_way(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node quick, slow;
+
+    f->config.policy = preset_find("auto")->policy;
+    f->config.every = 20;
+    f->config.delay = 10;
+    f->config.dylu = true;
+    hub_fixture_open(f);
+    quick = fake_node_comes(f, "quick");
+    slow = fake_node_comes(f, "slow");
+    fake_node_founds(f, &quick, 1);
+    says_rate(f, &quick, 10);
+    says_rate(f, &slow, 5);
+    for (uint64_t i = 1; i <= 2; i++) { /* it is told behind the first */
+        fake_node_gives(f, &quick, i, 1);
+        fake_node_gives(f, &slow, i, 1);
+    }
+    CHECK_NEAR(20. / 30, fake_node_heard(f, &quick, MSG_RESULT)->result.weight,
+               1e-6);
+    CHECK_NEAR(10. / 20, fake_node_heard(f, &slow, MSG_RESULT)->result.weight,
+               1e-6);
+    hub_fixture_destroy(&f);
+}
+
 static void a_node_that_comes_later_is_welcomed_with_them(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -223,6 +260,7 @@ static void a_made_up_rate_does_not_set_k(void)
 void add_hub_adapt_tests(CU_pSuite suite)
 {
     TEST(a_node_is_told_after_some_rounds);
+    TEST(with_dylu_a_slow_node_goes_a_smaller_part_of_the_way);
     TEST(a_node_that_comes_later_is_welcomed_with_them);
     TEST(it_changes_once_a_minute_at_most);
     TEST(full_links_too_wait_for_the_minute);

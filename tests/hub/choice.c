@@ -64,6 +64,24 @@ static void the_best_one_is_asked_for_data(void)
     hub_fixture_destroy(&three.f);
 }
 
+/* A quorum of all is sync. */
+static void who_is_passed_over_is_in_the_round(void)
+{
+    struct policy policy = preset_find("best")->policy;
+    struct three three;
+
+    policy.reduce = &reduce_mean;
+    policy.gate = &gate_quorum;
+    policy.numbers.quorum = 1;
+    three = three_by(&policy);
+    offer(three.f, &three.a, 1, 2);
+    offer(three.f, &three.b, 1, 1);
+    offer(three.f, &three.c, 1, 3);
+    fake_node_delivers_all(three.f, &three.b, 1, 0.5);
+    CHECK_NEAR(1.5, fake_node_result(three.f, &three.c, 1, 2), 0);
+    hub_fixture_destroy(&three.f);
+}
+
 static void whoever_is_gone_is_not_chosen(void)
 {
     struct three three = three_trusting("best");
@@ -266,6 +284,7 @@ static void t27_a_restart_in_a_round_comes_to_the_same_centre(void)
 void add_hub_choice_tests(CU_pSuite suite)
 {
     TEST(the_best_one_is_asked_for_data);
+    TEST(who_is_passed_over_is_in_the_round);
     TEST(whoever_is_gone_is_not_chosen);
     TEST(whoever_is_gone_is_not_followed);
     TEST(who_gets_a_result_gets_no_verdict_beside_it);

@@ -162,9 +162,33 @@ static void t20_gradients_and_parameters_are_raw(void)
         check_default(raw[i], CODEC_RAW, CODEC_RAW);
     start("diloco");
     set("exchange", "gradient");
+    set("outer-lr", "0.1");
     CHECK_OK(hub_configure(&options, &config, &why));
     CHECK_EQUAL(CODEC_RAW, config.codec_up);
     CHECK_EQUAL(CODEC_RAW, config.codec_down);
+}
+
+static void check_refusal(const char *policy, const char *option,
+                          const char *value, const char *words)
+{
+    start(policy);
+    set(option, value);
+    CHECK_STATUS(STATUS_CONFIG, hub_configure(&options, &config, &why));
+    CHECK_CONTAINS(words, why.text);
+}
+
+/* They would learn nothing, or lose what is learnt, without a word. */
+static void what_cannot_learn_is_refused(void)
+{
+    check_refusal("diloco", "exchange", "gradient", "say --outer-lr");
+    check_refusal("ddp", "exchange", "delta", "say --outer-lr");
+    check_refusal("sparse", "reduce", "median", "--codec-up int8");
+    check_refusal("robust", "codec-up", "top1", "--codec-up int8");
+    check_refusal("best", "tasks", "10", "such as auto");
+    check_refusal("multi-krum", "tasks", "10", "such as auto");
+    start("verified");
+    set("tasks", "10");
+    CHECK_OK(hub_configure(&options, &config, &why));
 }
 
 static void t20_every_preset_goes_with_the_codecs_it_has(void)
@@ -248,6 +272,7 @@ void add_hub_configure_tests(CU_pSuite suite)
     TEST(numbers_go_with_the_merge_rule);
     TEST(k_and_d_begin_small_only_where_they_are_chosen);
     TEST(t20_every_preset_goes_with_the_codecs_it_has);
+    TEST(what_cannot_learn_is_refused);
     TEST(only_progress_can_be_cut);
     TEST(each_way_has_its_codec);
     TEST(of_an_unknown_codec_all_that_there_are_are_named);

@@ -146,6 +146,8 @@ static double reduced(const struct bowl *bowl)
         value = blended(policy->reduce, bowl, share, whole);
     if (policy->reduce->rows)
         policy->reduce->rows(rows, bowl->count, 1, &policy->numbers, &value);
+    if (policy->reduce->rows)
+        value /= whole;
     return value;
 }
 

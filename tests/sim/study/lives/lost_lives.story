@@ -4,8 +4,6 @@ set nodes 12
 set faults 17s
 set save 1967ms
 set reviews yes
-set tasks 14
-set task-steps 8
 set bias yes
 set step 147ms
 set link 32000

@@ -2,8 +2,6 @@
 set seed 5003354
 set nodes 6
 set save 319ms
-set tasks 15
-set task-steps 20
 set elements 1
 set apart yes
 set uneven yes
