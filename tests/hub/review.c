@@ -124,7 +124,8 @@ static void what_has_no_finite_loss_is_refuted(void)
     hub_fixture_destroy(&party.f);
 }
 
-/* Nodes know nothing of averages: the soup is the best one. */
+/* Nodes know nothing of averages: the soup is the best one, 1, of one in four
+ * nodes: z = 1.25, c = 1/4, theta = 1 + 1.25 / 4 + (1 - 1/4) 1.25 / 2. */
 static void the_soup_is_what_others_find_best(void)
 {
     static const double shift[4] = {0.5, 1, -1, 0};
@@ -134,7 +135,7 @@ static void the_soup_is_what_others_find_best(void)
     all_evaluate(&party, all_honest);
     CHECK_EQUAL(VERDICT_REFUTED, verdict_on(&party, 0));
     CHECK_EQUAL(VERDICT_MERGED, verdict_on(&party, 1));
-    CHECK_NEAR(2, fake_node_result(party.f, &party.node[1], 1, 0), 1e-6);
+    CHECK_NEAR(1.78125, fake_node_result(party.f, &party.node[1], 1, 0), 1e-6);
     hub_fixture_destroy(&party.f);
 }
 

@@ -320,8 +320,9 @@ static void t25_the_soup_leaves_a_poisoned_one_out(void)
     static const struct drifter poisoned[4] = {
         {1, 1, 0, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}, {-64, 0, 0, 0}};
     struct shown shown;
-    struct lab *lab = lab_of("soup", &shown);
+    struct lab *lab = lab_of("mean", &shown);
 
+    lab->config.hub.policy.reduce = &reduce_soup;
     lab->config.hooks.evaluate = distance;
     CHECK_NEAR(5 * EVERY, led_to(lab, poisoned, 4, 5), 0);
     CHECK_EQUAL(5, shown.verdicts[3][VERDICT_REFUTED]);
