@@ -62,7 +62,7 @@ static void correct(const float *momentum, size_t count, double sign,
 
 const struct merge_rule merge_heloco = {
     .name = "heloco",
-    .doc = "The same step, once what goes against the momentum is corrected.",
+    .doc = "mean's step, once what goes against the momentum is corrected.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
     .slots = merge_slots,
     .correct = correct,

@@ -55,7 +55,7 @@ const struct merge_rule merge_mean = {
 };
 const struct merge_rule merge_mixing = {
     .name = "mixing",
-    .doc = "The same step; nodes mix the centre into what they have.",
+    .doc = "mean's step; nodes mix the centre into what they have.",
     .takes = 1u << EXCHANGE_DELTA,
     .slots = merge_slots,
     .step = merge_step,

@@ -8,7 +8,7 @@
     NUMBER(outer_lr, 1, \
            "learning rate of the outer step") \
     NUMBER(outer_momentum, 0, \
-           "momentum of the outer step") \
+           "momentum of the outer step; schedule-free: share of the mean") \
     NUMBER(early, 0, \
            "delayed: share of the momentum that each offer moves by") \
     NUMBER(elastic, 0.9, \

@@ -89,7 +89,7 @@ static void a_value_out_of_its_bounds_is_refused(void)
             "centre is written)");
     refused("outer-momentum", "1",
             "--outer-momentum 1: must be at most 0.999999 (momentum of the "
-            "outer step)");
+            "outer step; schedule-free: share of the mean)");
 }
 
 static void a_bound_itself_is_allowed(void)
