@@ -33,6 +33,9 @@ Models = torch.nn.Module | Mapping[str, torch.nn.Module]
 
 logger = logging.getLogger("starswitch")
 
+# What optimizers call parameters that they keep beside the model's: Schedule-Free's
+# and Prodigy's, Lookahead's slow ones, copies of a higher precision.
+OWN = ("z", "p0", "slow_buffer", "slow_param", "slow_params", "master_param")
 HABIT = 2  # changes between steps that are part of how a script trains
 WATCHED = 3  # tensors that tell whether somebody else has changed the parameters
 SMALL = 32768  # elements; torch shares larger tensors out among its threads
@@ -493,6 +496,29 @@ class TorchParameters:
                 _change_part(tensor, keep, scale, piece, at)
         if whole:
             _move(whole, keep, scale, pieces)
+        keys = self._own_keys()
+        if keys:
+            which = range(begin, end)
+            for i, _, piece, at in self._pieces(values, first, count, tensors, which):
+                for one in self._own(i, keys):
+                    part = piece.to(one.device, one.dtype)
+                    _change_part(one, keep, scale, part, at)
+
+    def _own_keys(self) -> list[str]:
+        """What of the optimizer's state is to move with the parameters: else it would
+        draw them back to where they were, step by step."""
+        states = () if self._optimizer is None else self._optimizer.state.values()
+        state = next(iter(states), None)
+        return [key for key in OWN if isinstance(state, Mapping) and key in state]
+
+    def _own(self, i: int, keys: Sequence[str]) -> Iterator[torch.Tensor]:
+        """Those of one tensor, as large as it."""
+        assert self._optimizer is not None
+        holder, name = self._places[i]
+        state = self._optimizer.state.get(holder[name], {})
+        for one in map(state.get, keys):
+            if isinstance(one, torch.Tensor) and one.shape == holder[name].shape:
+                yield torch.view_as_real(one) if one.is_complex() else one
 
     @torch.no_grad()
     def raise_to(self, values: int, first: int, count: int) -> None:

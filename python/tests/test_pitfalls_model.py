@@ -875,3 +875,44 @@ def test_an_fsdp_with_whole_names_is_refused_by_name() -> None:
         starswitch.attach(model)
     FullyShardedDataParallel.sharding_strategy.name = "NO_SHARD"
     starswitch.attach(model).detach()
+
+
+class Averaging(torch.optim.Optimizer):
+    """As Schedule-Free: z takes the steps, the parameters follow."""
+
+    def __init__(self, parameters: Any) -> None:
+        super().__init__(parameters, {})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        for one in self.param_groups[0]["params"]:
+            state = self.state[one]
+            if not state:
+                state["z"] = one.clone()
+            state["z"].sub_(one.grad)
+            one.lerp_(state["z"], 0.1)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.complex64])
+def test_what_an_optimizer_keeps_of_the_parameters_moves_with_them(kind: Any) -> None:
+    """Else it would draw a node back from all that others have learnt."""
+    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Linear(16, 3)).to(kind)
+    optimizer = Averaging(model.parameters())
+    parameters = TorchParameters({"": model}, optimizer, "trainable", "average")
+    v = torch.randn(parameters.elements)
+    moved(parameters, 1.0, 1.0, v)  # before there is any state
+    for one in model.parameters():
+        one.grad = torch.ones_like(one)
+    optimizer.step()
+
+    def kept() -> Any:
+        states = [optimizer.state[one]["z"] for one in model.parameters()]
+        reals = [torch.view_as_real(z) if z.is_complex() else z for z in states]
+        return torch.cat([one.reshape(-1).float() for one in reals])
+
+    before = kept()
+    moved(parameters, 1.0, 2.0, v)
+    close = 0.1 if kind == torch.bfloat16 else 1e-5
+    assert torch.allclose(kept(), before + 2 * v, atol=close)
+    moved(parameters, 0.0, 1.0, v)
+    assert torch.allclose(kept(), v, atol=close)
