@@ -314,11 +314,9 @@ static void time_is_up(struct hub *hub)
 
 void finish_slept(struct hub *hub, nanos time)
 {
-    nanos *const set[] = {&hub->run.seen, &hub->run.last_call,
-                          &hub->run.found_until};
-
-    for (unsigned i = 0; i < sizeof set / sizeof *set; i++)
-        *set[i] += *set[i] ? time : 0;
+    postpone(&hub->run.seen, time);
+    postpone(&hub->run.last_call, time);
+    postpone(&hub->run.found_until, time);
 }
 
 void finish_tick(struct hub *hub)

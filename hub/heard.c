@@ -108,12 +108,6 @@ static void suspect(struct hub *hub, struct member *member)
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
-/* A time that may not be set (0) is later by so much. */
-static void postpone(nanos *at, nanos time)
-{
-    *at += *at ? time : 0;
-}
-
 void members_slept(struct hub *hub, nanos time)
 {
     EACH_MEMBER(hub, member) {

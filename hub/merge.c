@@ -10,22 +10,26 @@
 /* The sums are taken in the order of the contributors, which is fixed when the
  * round closes, so the result does not depend on who delivers first. */
 
-/* d / k of a node: with --dylu it has a k of its own. */
-static double delay_of(const struct hub *hub, const struct member *member)
+/* By how much the member applies a result: with --dylu by a k of its own. */
+static double weight_of(const struct hub *hub, const struct round *round,
+                        const struct member *member)
 {
+    const struct policy *policy = round->policy;
     uint64_t every =
         hub->config.dylu && member->every ? member->every : hub->adapt.every;
+    double delay = (double)hub->adapt.delay / (double)every;
 
-    return (double)hub->adapt.delay / (double)every;
+    return policy->merge->weight
+               ? policy->merge->weight(&policy->numbers, round->live, delay)
+               : 1;
 }
 
-/* What the contributor at `place` is sent of a chunk: the centre, another
- * one's parameters, or nothing (false). */
+/* What the contributor at `place` is sent of a chunk: the centre,
+ * another one's parameters, or nothing (false). */
 static bool answer(struct hub *hub, const struct round *round, unsigned place,
                    uint32_t chunk, struct msg_result *result,
                    struct blob **payload)
 {
-    const struct member *member = update_member(hub, round->list[place]);
     const struct merge_rule *merge = round->policy->merge;
     const struct centre_chunk *centre = &hub->centre.chunk[chunk];
     int donor = round->list[place]->donor;
@@ -37,10 +41,6 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
         return false;
     result->verb =
         round->policy->exchange == EXCHANGE_GRADIENT ? VERB_PULL : merge->verb;
-    result->weight = merge->weight
-                         ? merge->weight(&round->policy->numbers, round->live,
-                                         delay_of(hub, member))
-                         : 1;
     result->lineage =
         given ? round->list[donor]->offer.lineage : hub->centre.lineage;
     result->codec = given ? given->codec : CODEC_RAW;
@@ -68,6 +68,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.verdict = update_verdict(update, chunk);
         if (!update->passed_over &&
             answer(hub, round, i, chunk, &result, &payload)) {
+            result.weight = weight_of(hub, round, member);
             last_sent_shorten(hub, member, update, &result, &payload);
             delivery_add(hub, update, &result, payload);
             update->answered++;

@@ -287,6 +287,12 @@ handler hub_on_attach;
 
 /* heard.c */
 void members_tick(struct hub *hub);
+/* A time that may not be set (0) is later by so much. */
+static inline void postpone(nanos *at, nanos time)
+{
+    *at += *at ? time : 0;
+}
+
 /* The hub has not run for so long, and has heard nobody. */
 void members_slept(struct hub *hub, nanos time);
 void member_heard(struct hub *hub, struct member *member);

@@ -412,7 +412,7 @@ class TorchParameters:
     @contextmanager
     def _unnoticed(self) -> Iterator[None]:
         """What is changed inside is what a link changes."""
-        same = bool(self._stamps) and self._stamps == self._stamps_now()
+        same = bool(self._stamps) and not self._is_moved()
         try:
             yield
         finally:
