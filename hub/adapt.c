@@ -5,6 +5,7 @@
 
 #include "core/need.h"
 #include "hub/state.h"
+#include "policies/order.h"
 #include "policies/pace.h"
 #include "policies/tempo.h"
 
@@ -17,8 +18,6 @@ enum { FIRST_ROUNDS = 6, ROUNDS = 8, FEW_ROUNDS = 3, LEAST_SAMPLES = 4 };
 #define LOOK (5 * SECOND)
 #define LONG_LOOK (15 * SECOND)
 #define CHANGES_AFTER (60 * SECOND)
-/* No rate sets the pace that is so many times that of half of the members. */
-#define FASTER 16.0
 
 void adapt_init(struct hub *hub)
 {
@@ -111,24 +110,14 @@ static double busy_of(const struct member *member, double *up, double *down)
     return larger(most / count, limited(sent, member->delivery.bucket.rate));
 }
 
-static double pace_of(const struct member *member)
-{
-    return member_live(member) && !member->patience.spent ? member->stats.rate
-                                                          : 0;
-}
-
 /* Iterations a second: of the slowest node where rounds wait for it, or as
  * rounds come, if that is faster. */
 static double rate_of(const struct hub *hub, double period)
 {
-    struct sorted_values rates = values_of(hub, pace_of);
-    double slowest = 0, fastest = 0, rounds = 0;
+    struct sorted_values rates = speeds_of(hub);
+    double fastest = pace_reference(rates.list, rates.count);
+    double slowest = rates.count ? rates.list[0] : 0, rounds = 0;
 
-    if (rates.count) {
-        slowest = rates.list[0];
-        fastest = fmin(rates.list[rates.count - 1],
-                       FASTER * rates.list[(rates.count - 1) / 2]);
-    }
     free(rates.list);
     if (!gate_gathers(hub))
         return fastest;
@@ -181,7 +170,7 @@ static struct tempo_seen see(struct hub *hub)
                 traffic->exchanging / (double)traffic->results, 1};
     }
     seen.busy =
-        larger(pace_reference(busy, links),
+        larger(values_high(busy, links, NULL),
                larger(limited(up, config->down), limited(down, config->up)));
     seen.exchanging = tempo_percentile(costs, trainers, 0.5);
     see_results(hub, &seen);

@@ -341,6 +341,7 @@ static void configure_tempo(const struct options *options,
     bool chooses = chooses_tempo(options, config);
 
     config->free_every = chooses && options->every == VALUE_AUTO;
+    config->dylu = options->given.dylu ? options->dylu : config->free_every;
     config->free_delay = chooses && options->delay == VALUE_AUTO;
     config->every = options->every != VALUE_AUTO ? options->every
                     : chooses                    ? FIRST_EVERY
@@ -384,7 +385,6 @@ enum status hub_configure(const struct options *options,
     config->evaluate_interval = options->evaluate_centre;
     config->tournament = options->tournament;
     config->fragments = (uint32_t)options->fragments;
-    config->dylu = options->dylu;
     status = configure_policy(options, &config->policy, why);
     configure_tempo(options, config);
     if (status == STATUS_OK)

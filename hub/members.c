@@ -108,21 +108,11 @@ void member_offends(struct hub *hub, struct member *member, const char *format,
     member_recount(hub, member);
 }
 
-/* The speed that others are measured by; 0: it is not known or not wanted. */
+/* The speed that others are measured by; 0: it is not wanted. */
 static double reference_of(const struct hub *hub)
 {
-    double *rates, reference;
-    unsigned count = 0;
-
-    if (!hub->config.dylu || tournament_goes_on(hub))
-        return 0;
-    rates = need_memory((size_t)hub->roll.count, sizeof *rates);
-    EACH_MEMBER(hub, member)
-        if (member_live(member))
-            rates[count++] = member->stats.rate;
-    reference = pace_reference(rates, count);
-    free(rates);
-    return reference;
+    return hub->config.dylu && !tournament_goes_on(hub) ? reference_speed(hub)
+                                                        : 0;
 }
 
 /* k of a node: by its speed, if the run wants that. */

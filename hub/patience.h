@@ -118,9 +118,13 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged);
 /* Seconds that all of the parameters, as they are, may take to a member, by
  * what others upload; infinite while that is not known. */
 double waits_whole(const struct hub *hub, const struct member *member);
+/* Iterations a second of the live members that there is patience with, in
+ * order; and pace_reference of them, which k is for, 0: not known. */
+struct sorted_values speeds_of(const struct hub *hub);
+double reference_speed(const struct hub *hub);
 /* How long after an offer no node waits for its result yet: d iterations of the
- * quickest nodes, less an exchange of the slowest links, each by
- * pace_reference. Negative: not known. */
+ * quickest nodes (reference_speed), less an exchange of the slowest links
+ * (values_high). Negative: not known. */
 nanos waits_slack(const struct hub *hub);
 /* Whether the round is open and waits for an offer of the member's. */
 bool waits_for(const struct hub *hub, const struct round *round,

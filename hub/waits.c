@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "hub/state.h"
+#include "policies/order.h"
 #include "policies/pace.h"
 
 /* Of a last offer that was granted something comes in so long, or it is not
@@ -450,7 +451,22 @@ void waits_delivered(struct hub *hub, const struct update *one)
 
 static double speed(const struct member *member)
 {
-    return member->stats.rate;
+    return member_live(member) && !member->patience.spent ? member->stats.rate
+                                                          : 0;
+}
+
+struct sorted_values speeds_of(const struct hub *hub)
+{
+    return values_of(hub, speed);
+}
+
+double reference_speed(const struct hub *hub)
+{
+    struct sorted_values rates = speeds_of(hub);
+    double reference = pace_reference(rates.list, rates.count);
+
+    free(rates.list);
+    return reference;
 }
 
 static double exchange_time(const struct member *member)
@@ -460,20 +476,19 @@ static double exchange_time(const struct member *member)
     return patience->upload > 0 ? patience->upload + patience->fetch : 0;
 }
 
-static double reference_of(const struct hub *hub,
-                           double (*of)(const struct member *))
+static double usual_exchange(const struct hub *hub)
 {
-    struct sorted_values values = values_of(hub, of);
-    double reference = pace_reference(values.list, values.count);
+    struct sorted_values times = values_of(hub, exchange_time);
+    double usual = values_high(times.list, times.count, NULL);
 
-    free(values.list);
-    return reference;
+    free(times.list);
+    return usual;
 }
 
 nanos waits_slack(const struct hub *hub)
 {
-    double rate = reference_of(hub, speed), left;
-    double exchange = reference_of(hub, exchange_time);
+    double rate = reference_speed(hub), left;
+    double exchange = usual_exchange(hub);
 
     if (!(rate > 0 && exchange > 0))
         return -1;

@@ -152,6 +152,25 @@ double values_median(double *values, unsigned count)
     return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
 }
 
+double values_high(const double *values, unsigned count, double *median)
+{
+    double *known = scratch_of(count, sizeof *known), high = 0, middle = 0;
+    unsigned some = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        if (isfinite(values[i]) && values[i] > 0)
+            known[some++] = values[i];
+    values_sort(known, some);
+    if (some) {
+        high = known[(9 * some + 9) / 10 - 1];
+        middle = known[(some - 1) / 2];
+    }
+    free(known);
+    if (median)
+        *median = middle;
+    return high;
+}
+
 unsigned share_of(double share, unsigned count)
 {
     return (unsigned)(share * count + 1e-9);

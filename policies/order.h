@@ -20,6 +20,11 @@ void values_sort(double *values, unsigned count);
  * Sorts them. */
 double values_median(double *values, unsigned count);
 
+/* The 90th percentile by nearest rank (the ceil(0.9 n)th of n in order; below
+ * ten values the largest) of those that are finite and above 0; 0 of none.
+ * *median, if it is not NULL, is the lower median of those. */
+double values_high(const double *values, unsigned count, double *median);
+
 /* Room for `count` things of `size` bytes, zeroed; the caller frees it. A round
  * has as many candidates as there are nodes: too many for a stack. */
 void *scratch_of(unsigned count, size_t size);

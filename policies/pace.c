@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "policies/order.h"
 
@@ -13,17 +12,10 @@ static bool is_known(double rate)
 
 double pace_reference(const double *rates, unsigned count)
 {
-    double *known = scratch_of(count, sizeof *known), reference = 0;
-    unsigned some = 0;
+    double median;
+    double high = values_high(rates, count, &median);
 
-    for (unsigned i = 0; i < count; i++)
-        if (is_known(rates[i]))
-            known[some++] = rates[i];
-    values_sort(known, some);
-    if (some)
-        reference = known[(9 * some + 9) / 10 - 1];
-    free(known);
-    return reference;
+    return fmin(high, PACE_FASTER * median);
 }
 
 uint64_t pace_steps(double rate, double reference, uint64_t every)
@@ -31,6 +23,8 @@ uint64_t pace_steps(double rate, double reference, uint64_t every)
     double steps;
 
     if (!is_known(rate) || !is_known(reference))
+        return every;
+    if (fabs(rate / reference - 1) <= PACE_SAME)
         return every;
     steps = floor(rate / reference * (double)every);
     if (!(steps < PACE_MOST))

@@ -79,6 +79,24 @@ static void k_and_d_begin_small_only_where_they_are_chosen(void)
     check_tempo(20, 4, false);
 }
 
+static bool is_paced(const char *option, const char *value)
+{
+    start("auto");
+    if (option)
+        set(option, value);
+    CHECK_OK(hub_configure(&options, &config, &why));
+    return config.dylu;
+}
+
+static void k_follows_the_speed_where_it_is_chosen(void)
+{
+    CHECK(is_paced(NULL, NULL));
+    CHECK(!is_paced("dylu", "no"));
+    CHECK(!is_paced("every", "20"));
+    CHECK(is_paced("delay", "4"));
+    CHECK(!is_paced("policy", "mean"));
+}
+
 static void check_merge_numbers(const char *policy, const char *merge,
                                 double outer_lr, double outer_momentum,
                                 double pull)
@@ -269,6 +287,7 @@ void add_hub_configure_tests(CU_pSuite suite)
     TEST(t20_results_that_cannot_be_changes_are_raw);
     TEST(presets_of_few_bytes_have_codecs_of_their_own);
     TEST(t20_gradients_and_parameters_are_raw);
+    TEST(k_follows_the_speed_where_it_is_chosen);
     TEST(numbers_go_with_the_merge_rule);
     TEST(k_and_d_begin_small_only_where_they_are_chosen);
     TEST(t20_every_preset_goes_with_the_codecs_it_has);

@@ -17,12 +17,14 @@ static void the_reference_of_few_nodes_is_the_fastest(void)
 static void one_node_far_ahead_does_not_set_the_pace(void)
 {
     static const double ten[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1000};
+    static const double four[] = {1e300, 2, 1, 4};
     double twenty[20];
 
     CHECK_NEAR(9, pace_reference(ten, 10), 0);
     for (unsigned i = 0; i < 20; i++)
         twenty[i] = i * 7 % 20 + 1;
     CHECK_NEAR(18, pace_reference(twenty, 20), 0);
+    CHECK_NEAR(PACE_FASTER * 2, pace_reference(four, 4), 0);
 }
 
 static void rates_that_are_not_known_do_not_count(void)
@@ -42,6 +44,14 @@ static void iterations_follow_the_speed(void)
     CHECK_EQUAL(11, pace_steps(0.75, 3.33, 50));
     CHECK_EQUAL(22, pace_steps(1.51, 3.33, 50));
     CHECK_EQUAL(100, pace_steps(20, 10, 50));
+}
+
+static void nodes_within_a_tenth_do_the_same(void)
+{
+    CHECK_EQUAL(5, pace_steps(9.1, 10, 5));
+    CHECK_EQUAL(1000, pace_steps(10.9, 10, 1000));
+    CHECK_EQUAL(750, pace_steps(7.5, 10, 1000));
+    CHECK_EQUAL(1250, pace_steps(12.5, 10, 1000));
 }
 
 static void every_node_does_at_least_one(void)
@@ -70,6 +80,7 @@ void add_policies_pace_tests(CU_pSuite suite)
     TEST(one_node_far_ahead_does_not_set_the_pace);
     TEST(rates_that_are_not_known_do_not_count);
     TEST(iterations_follow_the_speed);
+    TEST(nodes_within_a_tenth_do_the_same);
     TEST(every_node_does_at_least_one);
     TEST(without_a_rate_all_do_the_same);
     TEST(a_rate_beyond_belief_is_bounded);

@@ -237,7 +237,7 @@ def unequal(report: Report) -> None:
 
     equal = report.losses(on("2", ""))
     mixed = report.losses(on("1,1,2,4", ""))
-    paced = report.losses(on("1,1,2,4", "--dylu"))
+    level = report.losses(on("1,1,2,4", "--no-dylu"))
     other = report.losses(on("1,1,2,4", "--policy async --outer-momentum 0.9"))
     alone = report.losses(partial(line, work, 1, ""))
     plain = report.losses(partial(line, work, 1, "--policy mean"))
@@ -251,9 +251,9 @@ def unequal(report: Report) -> None:
             ["speed 2 each, auto", each(equal), ""],
             ["speeds 1, 1, 2, 4, auto", each(mixed), ratio(mixed, equal, 1.05)],
             [
-                "speeds 1, 1, 2, 4, auto with `--dylu`",
-                each(paced),
-                ratio(paced, equal, 1.05),
+                "speeds 1, 1, 2, 4, auto with one k (`--no-dylu`)",
+                each(level),
+                ratio(level, equal, 1.05),
             ],
             ["speeds 1, 1, 2, 4, asynchronous, momentum 0.9", each(other), ""],
             ["auto over asynchronous", "", ratio(mixed, other, 1)],
