@@ -17,4 +17,14 @@ static inline nanos time_after(nanos time, nanos pause)
     return time < NEVER - pause ? time + pause : NEVER;
 }
 
+static inline nanos time_earlier(nanos one, nanos other)
+{
+    return one < other ? one : other;
+}
+
+static inline nanos time_later(nanos one, nanos other)
+{
+    return one > other ? one : other;
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include "core/need.h"
 #include "core/prng.h"
 #include "hub/state.h"
+#include "policies/order.h"
 
 enum stage {
     STAGE_NONE, /* not asked */
@@ -453,14 +454,7 @@ void review_tick(struct hub *hub, nanos span)
  * good before most say so. */
 static double median(double *values, unsigned count)
 {
-    for (unsigned i = 1; i < count; i++) {
-        double value = values[i];
-        unsigned j = i;
-
-        for (; j > 0 && values[j - 1] > value; j--)
-            values[j] = values[j - 1];
-        values[j] = value;
-    }
+    values_sort(values, count);
     return values[count / 2];
 }
 

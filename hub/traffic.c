@@ -8,17 +8,12 @@
  * fades. */
 enum { FEWEST = 4, MOST = 32 };
 
-static nanos later(nanos a, nanos b)
-{
-    return a > b ? a : b;
-}
-
 /* From then to now, but for what was counted before: of exchanges that overlap,
  * the time that they share counts once, as it is the link's. They end in the
  * order in which they began. */
 static nanos new_time(const struct hub *hub, nanos since, nanos *counted)
 {
-    nanos span = hub->now - later(since, *counted);
+    nanos span = hub->now - time_later(since, *counted);
 
     *counted = hub->now;
     return span;
@@ -31,7 +26,7 @@ void traffic_sent(const struct hub *hub, struct member *member, nanos since)
 
     busy->up += new_time(hub, since, &busy->counted_up);
     traffic->up +=
-        new_time(hub, later(since, hub->adapt.began), &traffic->counted);
+        new_time(hub, time_later(since, hub->adapt.began), &traffic->counted);
 }
 
 /* Under a rate of the hub's, credit is what that is spent on, used or not. */
@@ -70,7 +65,7 @@ void traffic_fetched(const struct hub *hub, struct member *member, nanos since)
 
     if (member->takes)
         return;
-    member->traffic.down += hub->now - later(since, hub->adapt.began);
+    member->traffic.down += hub->now - time_later(since, hub->adapt.began);
     busy->down += new_time(hub, since, &busy->counted_down);
     busy->down_bytes += member->here.down_bytes - busy->down_before;
     busy->down_before = member->here.down_bytes;
@@ -82,7 +77,7 @@ double traffic_busy(const struct member *member)
 
     if (busy->exchanges < FEWEST)
         return NAN;
-    return (double)later(busy->up, busy->down) / (double)SECOND /
+    return (double)time_later(busy->up, busy->down) / (double)SECOND /
            (double)busy->exchanges;
 }
 

@@ -303,20 +303,15 @@ static void tick(struct net *net, bool at_once)
         atomic_store(&net->stopping, true);
 }
 
-static nanos earlier(nanos one, nanos other)
-{
-    return one < other ? one : other;
-}
-
 /* Milliseconds until something is due, at most until the next tick. */
 static int patience(const struct net *net)
 {
     nanos due =
-        earlier(net->next_tick, net->machine.deadline(net->machine.self));
+        time_earlier(net->next_tick, net->machine.deadline(net->machine.self));
     nanos now = net_now();
 
     for (unsigned i = 0; i < NET_CHANNELS; i++)
-        due = earlier(due, net_channel_deadline(&net->channels[i]));
+        due = time_earlier(due, net_channel_deadline(&net->channels[i]));
     return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 

@@ -145,11 +145,6 @@ static void reap(struct station *station)
     }
 }
 
-static nanos earlier(nanos one, nanos other)
-{
-    return one < other ? one : other;
-}
-
 /* Milliseconds until something is due; -1: nothing is. */
 static int patience(const struct station *station)
 {
@@ -159,12 +154,12 @@ static int patience(const struct station *station)
         (station->dialled && station->dialled->stage != LINK_KNOWN))
         due = station->next_guard;
     if (!station->plan.binds && !station->held && !station->dialled)
-        due = earlier(due, station->dial_at);
+        due = time_earlier(due, station->dial_at);
     if (station->ending)
-        due = earlier(due, now + ENDING_INTERVAL);
+        due = time_earlier(due, now + ENDING_INTERVAL);
     if (station->room_freed && station->waiting)
         due = now;
-    due = earlier(due, station->stop_at);
+    due = time_earlier(due, station->stop_at);
     if (due == NEVER)
         return -1;
     return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);

@@ -2,12 +2,6 @@
 
 #include <assert.h>
 
-static void post(struct training *training, const struct msg *msg,
-                 struct blob *payload)
-{
-    training->owner.post(training->owner.self, msg, payload);
-}
-
 bool training_awaits(const struct training *training)
 {
     return training->deferred && training->deferred->count;
@@ -66,7 +60,7 @@ static void let_go(struct training *training)
 
     deferred->count = 0;
     for (unsigned i = 0; i < deferred->held; i++)
-        post(training, &deferred->behind[i], NULL);
+        training_post(training, &deferred->behind[i], NULL);
     deferred->held = 0;
 }
 
@@ -104,7 +98,7 @@ void training_say(struct training *training, const struct msg *msg)
         return;
     }
     deferred_leave_out(training);
-    post(training, msg, NULL);
+    training_post(training, msg, NULL);
 }
 
 /* ---- giving ---- */
@@ -145,7 +139,7 @@ static void give(struct training *training, const struct span *values)
         return;
     }
     for (unsigned i = 0; i < deferred->count; i++)
-        post(training, &deferred->offers[i], blobs[i]);
+        training_post(training, &deferred->offers[i], blobs[i]);
     training->offered += deferred->count;
     let_go(training);
 }

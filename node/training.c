@@ -61,12 +61,6 @@ void training_spend(struct training *training, enum spent where, nanos now)
     training_spend_apart(training, where, NEVER, now);
 }
 
-static void post(struct training *training, const struct msg *msg,
-                 struct blob *payload)
-{
-    training->owner.post(training->owner.self, msg, payload);
-}
-
 static void tell(struct training *training, enum training_moment moment,
                  uint64_t exchange)
 {
@@ -118,7 +112,7 @@ static void post_snapshot(struct training *training, uint64_t exchange,
 
     describe(training, exchange, last, &msg.local_offer);
     training->offered += blob && (exchange || last);
-    post(training, &msg, blob);
+    training_post(training, &msg, blob);
 }
 
 bool training_found(struct training *training)
@@ -212,7 +206,7 @@ void training_report(struct training *training, nanos now)
     msg.local_ping.data_wait = training->spent[SPENT_DATA_WAIT];
     msg.local_ping.optimizer = training->spent[SPENT_OPTIMIZER];
     msg.local_ping.idle = training->spent[SPENT_IDLE];
-    post(training, &msg, NULL);
+    training_post(training, &msg, NULL);
     training->reported = now;
 }
 
@@ -240,7 +234,7 @@ static void post_cut(struct training *training, uint64_t exchange, bool final)
 
     msg.local_close.exchange = exchange;
     msg.local_close.final = final;
-    post(training, &msg, NULL);
+    training_post(training, &msg, NULL);
 }
 
 /* ---- an iteration ---- */

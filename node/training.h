@@ -76,6 +76,13 @@ void training_free(struct training *training);
  * and without them it will not begin. */
 bool training_found(struct training *training);
 
+/* Hands the owner a message, with one reference of `payload` or NULL. */
+static inline void training_post(const struct training *training,
+                                 const struct msg *msg, struct blob *payload)
+{
+    training->owner.post(training->owner.self, msg, payload);
+}
+
 /* From here on its time is counted. */
 void training_spend_from(struct training *training, nanos now);
 /* What passed since the last of these calls went there, but for what was told

@@ -10,7 +10,7 @@
  * there is one run and no more. Both are stable. */
 enum { RUN = 32 };
 
-void *scratch_of(unsigned count, size_t size)
+void *scratch_of(size_t count, size_t size)
 {
     void *room = calloc(count ? count : 1, size);
 

@@ -27,7 +27,7 @@ double values_high(const double *values, unsigned count, double *median);
 
 /* Room for `count` things of `size` bytes, zeroed; the caller frees it. A round
  * has as many candidates as there are nodes: too many for a stack. */
-void *scratch_of(unsigned count, size_t size);
+void *scratch_of(size_t count, size_t size);
 
 /* The whole part of share * count, where 0.3 * 10 is 3. */
 unsigned share_of(double share, unsigned count);

@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/status.h"
+int output_fail(const char *program, enum status status, const struct why *why)
+{
+    if (status != STATUS_OK)
+        (void)fprintf(stderr, "%s: %s\n", program, why->text);
+    return status_exit_code(status);
+}
 
 int output_end(const char *program, int code)
 {

@@ -32,7 +32,7 @@
 #define CENTRE_STATE "state"
 #define CENTRE_BEST "best-"
 
-enum { CENTRE_BEST_DEFAULT = 3, CENTRE_BEST_MOST = 16 };
+enum { CENTRE_BEST_DEFAULT = 3 };
 
 /* Of each slot of the merge rule. */
 extern const char *const centre_slots[SAVED_SLOTS];

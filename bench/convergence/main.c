@@ -8,6 +8,7 @@
 
 #include "bench/convergence/parallel.h"
 #include "bench/convergence/report.h"
+#include "sim/study/process_pool.h"
 #include "train/matrix.h"
 
 enum { MOST_SEEDS = 64, TRIALS = 2 /* seeds to tune by */ };
@@ -214,14 +215,6 @@ static void say_costs(const struct plan *plan)
     }
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int write_report(const struct settings *settings,
                         const struct plan *plan, double took)
 {
@@ -247,7 +240,7 @@ int main(int argc, char **argv)
     struct settings settings = {.folder = "build/convergence", .workers = 2};
     struct why why = {""};
     enum status status;
-    double began = seconds();
+    double began = process_seconds();
     int code;
 
     matrix_use_processor(argv);
@@ -261,7 +254,7 @@ int main(int argc, char **argv)
     parallel_tasks(plan.tasks, plan.count, settings.workers, plan.outcomes);
     note_troubles(&plan);
     say_costs(&plan);
-    code = write_report(&settings, &plan, seconds() - began);
+    code = write_report(&settings, &plan, process_seconds() - began);
     free(plan.tasks);
     free(plan.outcomes);
     return code;

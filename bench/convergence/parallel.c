@@ -5,24 +5,16 @@
 
 #include "sim/study/process_pool.h"
 
-static double seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void task_run(const struct task *task, struct outcome *out)
 {
-    double began = seconds();
+    double began = process_seconds();
 
     memset(out, 0, sizeof *out);
     if (task->arm->kind == STAR)
         star_run(task, out);
     else
         alone_run(task, out);
-    out->cost = seconds() - began;
+    out->cost = process_seconds() - began;
 }
 
 static void run(void *of, unsigned number, void *result)

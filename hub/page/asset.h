@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-enum { ASSET_MOST = 60 * 1024 };
-
 /* What the Makefile makes of page.html, page.css and page.js. */
 extern const unsigned char page_bytes[]; /* and a NUL */
 extern const size_t page_size;

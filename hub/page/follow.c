@@ -55,14 +55,6 @@ static ssize_t read_on(void *of, uint64_t at, char *bytes, size_t room)
     return (ssize_t)count;
 }
 
-static void resume(struct visitor *visitor)
-{
-    if (!visitor->suspended)
-        return;
-    visitor->suspended = false;
-    MHD_resume_connection(visitor->connection);
-}
-
 /* Where all places are taken: of those that have taken nothing for
  * FOLLOW_STANDS, the one that stands for longest goes. */
 static bool find_place(struct web *web)
@@ -84,7 +76,7 @@ static bool find_place(struct web *web)
         return false;
     stands->state = VISIT_CUT;
     (void)shutdown(stands->socket, SHUT_RDWR);
-    resume(stands);
+    visit_resume(stands);
     return true;
 }
 
@@ -140,7 +132,7 @@ void follow_tick(struct web *web)
         see_whether_it_takes(visitor, now);
         if (visitor->suspended &&
             (visitor->next < web->stream.next || web->closes)) {
-            resume(visitor);
+            visit_resume(visitor);
         } else if (visitor->next + 1 < web->stream.first) {
             (void)shutdown(visitor->socket, SHUT_RDWR);
         }

@@ -14,10 +14,9 @@
 
 enum { EXTRA_BYTES = 8 * 1024 };
 
-/* The second number there: pages. */
-static uint64_t resident_bytes(void)
+uint64_t resident_bytes(void)
 {
-    char line[100] = "", *rest = line;
+    char line[100] = "", *rest = line; /* its second number: pages */
     FILE *file = fopen("/proc/self/statm", "re");
 
     if (!file)

@@ -14,6 +14,8 @@ struct status_source {
     uint64_t boot; /* of the server */
 };
 
+/* Of this process, in memory; 0: not known. */
+uint64_t resident_bytes(void);
 /* Bytes that are enough for so many nodes. */
 size_t status_room(unsigned nodes);
 /* With at most so many of the nodes. */

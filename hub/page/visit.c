@@ -411,14 +411,6 @@ enum MHD_Result visit_request(void *of, struct MHD_Connection *connection,
 
 /* ---- time ---- */
 
-static void resume(struct visitor *visitor)
-{
-    if (!visitor->suspended)
-        return;
-    visitor->suspended = false;
-    MHD_resume_connection(visitor->connection);
-}
-
 void visit_answer(struct web *web, const struct msg_answer *answer)
 {
     for (unsigned i = 0; i < WEB_PLACES; i++) {
@@ -429,7 +421,7 @@ void visit_answer(struct web *web, const struct msg_answer *answer)
             continue;
         visitor->answer = *answer;
         visitor->answered = 200;
-        resume(visitor);
+        visit_resume(visitor);
     }
 }
 
@@ -452,7 +444,7 @@ static void look_at(struct visitor *visitor, nanos now)
     case VISIT_WAITS:
         if (span > WEB_ORDER_TIME && !visitor->answered) {
             visitor->answered = 504;
-            resume(visitor);
+            visit_resume(visitor);
         }
         return;
     }
@@ -476,7 +468,7 @@ void visits_end(struct web *web)
         if (visitor->state == VISIT_FOLLOWS)
             (void)shutdown(visitor->socket, SHUT_RDWR);
         if (visitor->state != VISIT_FREE)
-            resume(visitor);
+            visit_resume(visitor);
     }
     (void)MHD_run(web->daemon);
 }

@@ -71,6 +71,14 @@ static inline struct status_source web_status(const struct web *web)
                                   web->stream.boot};
 }
 
+static inline void visit_resume(struct visitor *visitor)
+{
+    if (!visitor->suspended)
+        return;
+    visitor->suspended = false;
+    MHD_resume_connection(visitor->connection);
+}
+
 /* What libmicrohttpd calls: a connection comes or goes; a request comes, piece
  * by piece; it is over. */
 void visit_connection(void *web, struct MHD_Connection *connection,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "program/output.h"
 #include "program/settings.h"
 
 static bool is_taken(const char *const *taken, const char *name)
@@ -68,7 +69,5 @@ enum status command_read(int count, char **words, const char *const *taken,
 
 int command_end(enum status status, const struct why *why)
 {
-    if (status != STATUS_OK)
-        (void)fprintf(stderr, "starswitch-hub: %s\n", why->text);
-    return status_exit_code(status);
+    return output_fail("starswitch-hub", status, why);
 }

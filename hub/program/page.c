@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hub/program/ctl.h"
+#include "hub/program/state.h"
 #include "store/file.h"
 
 #define TELL_EVERY (200 * MILLISECOND)
@@ -146,14 +147,6 @@ bool hub_page_answer(struct hub_page *page, const struct msg *msg)
     return true;
 }
 
-static void count_refusals(const struct net *net, struct snapshot *out)
-{
-    out->reasons = REFUSAL_COUNT;
-    for (unsigned i = 0; i < REFUSAL_COUNT; i++)
-        out->refusals[i] = (struct table_count){
-            net_refusal_name((enum net_refusal)i), net_refusals(net)->count[i]};
-}
-
 void hub_page_tick(struct hub_page *page, const struct page_sources *sources,
                    nanos now, const struct hub_view *view)
 {
@@ -175,7 +168,8 @@ void hub_page_tick(struct hub_page *page, const struct page_sources *sources,
     snapshot.saved = page->saved;
     snapshot.pool = pool_bytes(sources->pool);
     memcpy(snapshot.notes, display->logger.notes, sizeof snapshot.notes);
-    count_refusals(sources->net, &snapshot);
+    snapshot.reasons = REFUSAL_COUNT;
+    state_refusals(sources->net, snapshot.refusals);
     snapshot.stalled = net_stalled(sources->net, now);
     if (page->web)
         (void)feed_publish(web_feed(page->web), &snapshot);

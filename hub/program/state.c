@@ -6,25 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hub/page/status.h"
 #include "store/file.h"
 
 /* Jobs of a large model take minutes; none of them is a task without end. */
 #define STALLED (300 * SECOND)
-
-/* The second number there: pages. */
-static uint64_t resident_bytes(void)
-{
-    char line[100] = "", *end = line;
-    FILE *file = fopen("/proc/self/statm", "re");
-
-    if (!file)
-        return 0;
-    if (!fgets(line, sizeof line, file))
-        line[0] = '\0';
-    (void)fclose(file);
-    (void)strtoull(line, &end, 10);
-    return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
 
 static void write_state(struct display *display, const struct table *table,
                         const struct table_process *process)
@@ -49,8 +35,8 @@ static void write_state(struct display *display, const struct table *table,
         display_complain(display, why.text);
 }
 
-static void count_refusals(const struct net *net,
-                           struct table_count out[REFUSAL_COUNT])
+void state_refusals(const struct net *net,
+                    struct table_count out[REFUSAL_COUNT])
 {
     for (unsigned i = 0; i < REFUSAL_COUNT; i++)
         out[i] = (struct table_count){net_refusal_name((enum net_refusal)i),
@@ -78,7 +64,7 @@ static void look(struct display *display, const struct net *net,
         (struct table_process){uploads,          resident_bytes(),
                                pool_bytes(pool), display->logger.notes,
                                out->refusals,    REFUSAL_COUNT};
-    count_refusals(net, out->refusals);
+    state_refusals(net, out->refusals);
 }
 
 void state_dump(struct display *display, const struct net *net,

@@ -8,6 +8,10 @@
 #include "net/net.h"
 #include "program/service.h"
 
+/* Of connections, by reason. */
+void state_refusals(const struct net *net,
+                    struct table_count out[REFUSAL_COUNT]);
+
 /* Says a line of JSON, and writes the same with all nodes to
  * DIRECTORY/state.json: whole, or as it was. */
 void state_dump(struct display *display, const struct net *net,

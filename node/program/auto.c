@@ -16,6 +16,7 @@
 #include "net/net.h"
 #include "node/program/engine.h"
 #include "program/beside.h"
+#include "program/output.h"
 #include "program/settings.h"
 #include "store/file.h"
 
@@ -78,8 +79,7 @@ struct auto_plan {
 
 static int complain(enum status status, const struct why *why)
 {
-    (void)fprintf(stderr, "starswitch-node auto: %s\n", why->text);
-    return status_exit_code(status);
+    return output_fail("starswitch-node auto", status, why);
 }
 
 /* ---- the plan ---- */

@@ -16,6 +16,7 @@
 #include "node/program/link_test.h"
 #include "node/program/sniff.h"
 #include "node/program/this_pc.h"
+#include "program/output.h"
 #include "train/trainer.h"
 
 enum { NAME_COLUMN = 6, TEXT_COLUMN = 19, WIDTH = 80, LINE_BYTES = 1024 };
@@ -184,12 +185,6 @@ static void sniff_there(const struct endpoint *hub, struct doctor_facts *facts)
     sniff(&at, facts->looks_like);
 }
 
-static int complain(enum status status, const struct why *why)
-{
-    (void)fprintf(stderr, "starswitch-node: %s\n", why->text);
-    return status_exit_code(status);
-}
-
 int doctor_run(const struct options *options)
 {
     static struct doctor_facts facts;
@@ -200,7 +195,7 @@ int doctor_run(const struct options *options)
     enum status status = choose_keys(options, &keys, &facts.key, &why);
 
     if (status != STATUS_OK)
-        return complain(status, &why);
+        return output_fail("starswitch-node", status, &why);
     (void)snprintf(facts.host, sizeof facts.host, "%s", hub->host);
     facts.port = hub->port;
     link_test(hub, &keys, &facts);
@@ -210,7 +205,7 @@ int doctor_run(const struct options *options)
     this_pc(options->save_file, &facts);
     status = find_model(options, &facts, &why);
     if (status != STATUS_OK)
-        return complain(status, &why);
+        return output_fail("starswitch-node", status, &why);
     doctor_judge(&facts, &report);
     return print(&report, options->json);
 }

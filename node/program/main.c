@@ -58,8 +58,7 @@ struct training {
 
 static int complain(enum status status, const struct why *why)
 {
-    (void)fprintf(stderr, "starswitch-node: %s\n", why->text);
-    return status_exit_code(status);
+    return output_fail("starswitch-node", status, why);
 }
 
 /* Without a name, first parameters are others each time. */

@@ -112,7 +112,7 @@ static void on_step(void *of, const struct world_step *step, nanos now)
 
 /* ---- files ---- */
 
-static void complain(void *of, const char *sentence)
+void run_complain(void *of, const char *sentence)
 {
     (void)of;
     (void)fprintf(stderr, "starswitch-sim: %s\n", sentence);
@@ -137,7 +137,7 @@ static void record_scenario(struct record *record,
 static enum status open_record(struct run *run, struct why *why)
 {
     const struct options *options = scenario_options(run->scenario);
-    const struct spool_complaint complaint = {complain, NULL};
+    const struct spool_complaint complaint = {run_complain, NULL};
     enum status status;
 
     if (options->record[0])
@@ -374,7 +374,7 @@ static enum status run_scenario(struct run *run, struct outcome *outcome,
                                              .interval = LOOK_EVERY,
                                              .look = on_look,
                                              .end = on_end};
-    const struct spool_complaint complaint = {.tell = complain, .of = NULL};
+    const struct spool_complaint complaint = {.tell = run_complain, .of = NULL};
     enum status status = open_record(run, why);
 
     write_head(run);

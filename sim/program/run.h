@@ -10,7 +10,8 @@
  * options are wrong, which has been said. */
 bool run_options(int count, char **words, struct options *out, int *code);
 
-/* "starswitch-sim: SENTENCE" on standard error; returns the exit code. */
+/* "starswitch-sim: SENTENCE" on standard error; and returns the exit code. */
+void run_complain(void *of, const char *sentence);
 int run_fail(enum status status, const struct why *why);
 
 /* The lines above all results: the star that is simulated. */

@@ -9,14 +9,14 @@
 #include "core/quote.h"
 #include "core/score.h"
 #include "policies/pages.h"
+#include "program/output.h"
 #include "program/settings.h"
 #include "report/names.h"
 #include "sim/program/run.h"
 
 int run_fail(enum status status, const struct why *why)
 {
-    (void)fprintf(stderr, "starswitch-sim: %s\n", why->text);
-    return status_exit_code(status);
+    return output_fail("starswitch-sim", status, why);
 }
 
 bool run_options(int count, char **words, struct options *out, int *code)

@@ -6,6 +6,7 @@
  * FILE may be `-`, standard input; without -o the result goes to standard
  * output. */
 #include "sim/program/program.h"
+#include "sim/program/run.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -122,12 +123,6 @@ static enum status read_words(int count, char **words, struct request *out,
                    strcmp(out->command, "import") == 0
                        ? "ping lan.log -o lan.trace"
                        : "csv lan.trace -o lan.csv");
-}
-
-static int fail(enum status status, const struct why *why)
-{
-    (void)fprintf(stderr, "starswitch-sim: %s\n", why->text);
-    return status_exit_code(status);
 }
 
 /* ---- files ---- */
@@ -362,7 +357,7 @@ static int run(int argc, char **argv, const char *command,
     enum status status = read_words(argc, argv, &request, &why);
 
     if (status != STATUS_OK)
-        return fail(status, &why);
+        return run_fail(status, &why);
     if (request.help) {
         print_help();
         return 0;
@@ -371,7 +366,7 @@ static int run(int argc, char **argv, const char *command,
     if (status == STATUS_OK)
         status = act(&request, &page, &why);
     free(page.bytes);
-    return status == STATUS_OK ? 0 : fail(status, &why);
+    return status == STATUS_OK ? 0 : run_fail(status, &why);
 }
 
 int sim_import(int argc, char **argv)

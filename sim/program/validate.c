@@ -225,17 +225,11 @@ static void on_step(void *context, const struct world_step *step, nanos now)
     }
 }
 
-static void complain(void *of, const char *sentence)
-{
-    (void)of;
-    (void)fprintf(stderr, "starswitch-sim: %s\n", sentence);
-}
-
 static enum status run(struct validation *of, const struct scenario *scenario,
                        struct why *why)
 {
     const struct scenario_watcher watcher = {.of = of, .step = on_step};
-    const struct spool_complaint complaint = {complain, NULL};
+    const struct spool_complaint complaint = {run_complain, NULL};
     struct outcome outcome;
     enum status status = STATUS_OK;
 

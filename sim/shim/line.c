@@ -191,11 +191,6 @@ void shim_line_pass(struct shim_line *line, nanos now)
     }
 }
 
-static nanos earlier(nanos a, nanos b)
-{
-    return a < b ? a : b;
-}
-
 /* When there is room again; never sooner than one more piece is through. */
 static nanos room_at(const struct shim_line *line,
                      const struct shim_state *state)
@@ -218,13 +213,14 @@ nanos shim_line_next(struct shim_line *line)
     if (line->wait_count) {
         const struct shim_state *state = state_at(line, line->clock);
 
-        next = earlier(state->until, room_at(line, state));
+        next = time_earlier(state->until, room_at(line, state));
         if (!line->travel_count)
-            next = earlier(next, time_after(sent_at(line, state, line->left),
-                                            state->delay));
+            next =
+                time_earlier(next, time_after(sent_at(line, state, line->left),
+                                              state->delay));
     }
     if (line->travel_count)
-        next = earlier(next, line->pieces[line->first].arrives);
+        next = time_earlier(next, line->pieces[line->first].arrives);
     return next;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policies/order.h"
 #include "sim/study/compute.h"
 #include "sim/trace/trace.h"
 
@@ -29,15 +30,6 @@ struct memory {
     uint64_t *done; /* iterations of each simulated node */
     uint64_t all;
 };
-
-static void *room(size_t count, size_t size)
-{
-    void *bytes = calloc(count ? count : 1, size);
-
-    if (!bytes)
-        abort();
-    return bytes;
-}
 
 static void tell(struct story *story, uint64_t iterations, int64_t score)
 {
@@ -66,14 +58,15 @@ static double told_at(const struct story *story, uint64_t iterations)
 static void remember(struct memory *memory, const struct trace *trace)
 {
     const struct trace_series *scores = &trace->hub.series[QUANTITY_SCORE];
-    uint64_t *done = room(trace->node_count, sizeof *done), all = 0;
+    uint64_t *done = scratch_of(trace->node_count, sizeof *done), all = 0;
     size_t next = 0;
 
     memory->node_count = trace->node_count;
-    memory->nodes = room(trace->node_count, sizeof *memory->nodes);
+    memory->nodes = scratch_of(trace->node_count, sizeof *memory->nodes);
     for (size_t i = 0; i < trace->node_count; i++)
-        memory->nodes[i].told = room(trace->event_count, sizeof(struct told));
-    memory->hub.told = room(scores->count, sizeof(struct told));
+        memory->nodes[i].told =
+            scratch_of(trace->event_count, sizeof(struct told));
+    memory->hub.told = scratch_of(scores->count, sizeof(struct told));
     for (size_t i = 0; i < trace->event_count; i++) {
         const struct traced *event = &trace->events[i];
         size_t node = trace_index(trace, event->track) - 2;
@@ -103,14 +96,14 @@ static bool has_scores(const struct memory *memory)
 
 static enum status recorded_open(struct computing *computing, struct why *why)
 {
-    struct memory *memory = room(1, sizeof *memory);
+    struct memory *memory = scratch_of(1, sizeof *memory);
     enum status status = computing_stand_in(computing, why);
 
     computing->self = memory;
     if (status != STATUS_OK)
         return status;
-    memory->zeros = room(computing->elements, sizeof(float));
-    memory->done = room(computing->nodes, sizeof *memory->done);
+    memory->zeros = scratch_of(computing->elements, sizeof(float));
+    memory->done = scratch_of(computing->nodes, sizeof *memory->done);
     if (computing->trace)
         remember(memory, computing->trace);
     if (has_scores(memory))

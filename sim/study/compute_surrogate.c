@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "core/prng.h"
+#include "policies/order.h"
 #include "sim/study/compute.h"
 
 enum { CONDITION = 100 };
@@ -30,15 +31,6 @@ struct terrain {
     float *optima;      /* nodes * elements */
     struct prng *prngs; /* of nodes */
 };
-
-static void *room(size_t count, size_t size)
-{
-    void *bytes = calloc(count ? count : 1, size);
-
-    if (!bytes)
-        abort();
-    return bytes;
-}
 
 static void shape_terrain(struct computing *computing)
 {
@@ -93,7 +85,7 @@ static void centre_optima(struct computing *computing)
 
 static enum status surrogate_open(struct computing *computing, struct why *why)
 {
-    struct terrain *terrain = room(1, sizeof *terrain);
+    struct terrain *terrain = scratch_of(1, sizeof *terrain);
     enum status status;
     size_t places;
 
@@ -102,10 +94,10 @@ static enum status surrogate_open(struct computing *computing, struct why *why)
     if (status != STATUS_OK)
         return status;
     places = computing->nodes * computing->elements;
-    terrain->curvature = room(computing->elements, sizeof(double));
-    terrain->starts = room(places, sizeof(float));
-    terrain->optima = room(places, sizeof(float));
-    terrain->prngs = room(computing->nodes, sizeof(struct prng));
+    terrain->curvature = scratch_of(computing->elements, sizeof(double));
+    terrain->starts = scratch_of(places, sizeof(float));
+    terrain->optima = scratch_of(places, sizeof(float));
+    terrain->prngs = scratch_of(computing->nodes, sizeof(struct prng));
     shape_terrain(computing);
     place_nodes(computing);
     centre_optima(computing);

@@ -36,21 +36,16 @@ double plan_expected_max(unsigned n)
 
 /* ---- transfer ---- */
 
-static double larger(double up, double down)
-{
-    return up > down ? up : down;
-}
-
 /* The time of `bytes` per node: the hub's port, or a node's own link. */
 static double carry(const struct plan_star *star, double bytes)
 {
-    return larger(star->nodes * bytes / star->port, bytes / star->link);
+    return fmax(star->nodes * bytes / star->port, bytes / star->link);
 }
 
 double plan_pipelined(const struct plan_star *star, double up, double down,
                       double chunk)
 {
-    return 2 * star->latency + carry(star, larger(up, down)) +
+    return 2 * star->latency + carry(star, fmax(up, down)) +
            carry(star, chunk) + star->hub;
 }
 
@@ -62,7 +57,7 @@ double plan_serial(const struct plan_star *star, double up, double down)
 double plan_staggered(const struct plan_star *star, double up, double down,
                       double every)
 {
-    double size = larger(up, down);
+    double size = fmax(up, down);
     double rate = fmin(star->port, star->link);
     double load = star->nodes * size / (star->port * every * star->step);
     double queue =
@@ -93,7 +88,7 @@ double plan_used(double training, double stall)
 
 double plan_floor(const struct plan_star *star, double up, double down)
 {
-    return carry(star, larger(up, down)) / star->step;
+    return carry(star, fmax(up, down)) / star->step;
 }
 
 double plan_best_every(double k_half, double exchange, double step, bool hidden)
@@ -178,8 +173,8 @@ static double exchange_time(const struct plan_star *star,
     double spread = fmin(every / parts, setting->delay / 2.0) * star->step;
     double chunk = fmin(
         star->chunk *
-            larger(codecs[setting->up].bits, codecs[setting->down].bits) / 32,
-        larger(up, down));
+            fmax(codecs[setting->up].bits, codecs[setting->down].bits) / 32,
+        fmax(up, down));
     double time = plan_policies[setting->policy].barrier
                       ? plan_pipelined(star, up, down, chunk)
                       : plan_staggered(star, up, down, every / parts);

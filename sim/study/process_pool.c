@@ -35,7 +35,7 @@ static void interrupt(int number)
     (void)signal(number, SIG_DFL);
 }
 
-static double seconds(void)
+double process_seconds(void)
 {
     struct timespec now;
 
@@ -91,7 +91,7 @@ static void end(struct shift *shift, struct worker *worker)
 static void say(struct shift *shift)
 {
     const struct process_pool *pool = shift->pool;
-    double now = seconds(), spent = now - shift->began;
+    double now = process_seconds(), spent = now - shift->began;
 
     if (!pool->noun || now - shift->said < SAY_EVERY || !shift->done)
         return;
@@ -138,7 +138,7 @@ bool process_pool_run(const struct process_pool *pool, void *results)
     struct shift shift = {.pool = pool,
                           .results = results,
                           .workers = worker_count(pool),
-                          .began = seconds()};
+                          .began = process_seconds()};
     void (*on_int)(int), (*on_term)(int);
 
     assert(pool->size <= PROCESS_POOL_RESULT_BYTES);

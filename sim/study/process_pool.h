@@ -26,6 +26,9 @@ struct process_pool {
     const char *noun;
 };
 
+/* Of a clock that only goes on. */
+double process_seconds(void);
+
 /* results[i * size ...] is that of job i; zeros if its process died or it was
  * not begun. After SIGINT or SIGTERM no more are begun, and where results are
  * of use together only those under way are ended; then false, also where all

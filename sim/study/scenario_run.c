@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sim/study/compute.h"
+#include "sim/study/process_pool.h"
 #include "sim/study/script.h"
 #include "sim/study/tally.h"
 
@@ -240,20 +241,12 @@ static void run(struct play *play, struct outcome *out)
         watcher->end(watcher->of, out);
 }
 
-static double clock_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void scenario_run(const struct scenario *scenario, uint64_t seed,
                   const struct scenario_watcher *watcher, struct outcome *out)
 {
     struct play *play = calloc(1, sizeof *play);
     unsigned nodes = (unsigned)scenario->options.star_nodes;
-    double began = clock_now();
+    double began = process_seconds();
     struct why why = {""};
 
     if (!play)
@@ -279,5 +272,5 @@ void scenario_run(const struct scenario *scenario, uint64_t seed,
     computing_close(&play->computing);
     free(play->seats);
     free(play);
-    out->cost = clock_now() - began;
+    out->cost = process_seconds() - began;
 }

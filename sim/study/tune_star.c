@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "policies/order.h"
 #include "sim/study/tune.h"
 #include "sim/trace/trace.h"
 
@@ -52,13 +53,6 @@ static void look(const struct options *options, const struct watch *watch,
                                          value_of(watch, QUANTITY_DOWN, rate)));
 }
 
-static int compare(const void *a, const void *b)
-{
-    double one = *(const double *)a, other = *(const double *)b;
-
-    return (one > other) - (one < other);
-}
-
 static void watch_at(const struct trace *trace, unsigned moment,
                      struct watch *watch)
 {
@@ -99,7 +93,7 @@ static void settle_link(struct plan_star *star, struct sums *sums, double loss)
 {
     unsigned half = MOMENTS / 2;
 
-    qsort(sums->slowest, MOMENTS, sizeof(double), compare);
+    values_sort(sums->slowest, MOMENTS);
     while (half < MOMENTS - 1 && sums->slowest[half] <= 0)
         half++;
     star->link = fmax(1, sums->slowest[half]);
