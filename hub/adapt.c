@@ -90,11 +90,6 @@ static double limited(double bytes, uint64_t rate)
     return rate ? bytes / (double)rate : 0;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* How long one exchange keeps the member's link busy, and adds its bytes. */
 static double busy_of(const struct member *member, double *up, double *down)
 {
@@ -107,7 +102,7 @@ static double busy_of(const struct member *member, double *up, double *down)
 
     *up += (double)traffic->up_bytes / count;
     *down += sent;
-    return larger(most / count, limited(sent, member->delivery.bucket.rate));
+    return fmax(most / count, limited(sent, member->delivery.bucket.rate));
 }
 
 /* Iterations a second: of the slowest node where rounds wait for it, or as
@@ -123,25 +118,36 @@ static double rate_of(const struct hub *hub, double period)
         return fastest;
     if (period > 0)
         rounds = (double)hub->adapt.every / period;
-    return larger(hub->config.dylu ? fastest : slowest, rounds);
+    return fmax(hub->config.dylu ? fastest : slowest, rounds);
 }
 
-/* What results took. All members count alike, however much each has told: one
- * that says it often must not set k for all. */
+/* Of the iterations that a result took with a member, in those that k is for:
+ * they are counted as whole ones, and the last may have been the beginning of
+ * one only, so that it counts as the least that it can be. */
+static double took_of(double took, double share)
+{
+    return took > 1 ? (took - 1) / share + 1 : took;
+}
+
+/* What results took. All members count
+ * alike, however much each has told: one that says it often must not set k for
+ * all. */
 static void see_results(const struct hub *hub, struct tempo_seen *seen)
 {
     struct tempo_value *took =
         need_memory((size_t)hub->roll.count * TRAFFIC_TOOK, sizeof *took);
+    double reference = hub->config.dylu ? reference_speed(hub) : 0;
     unsigned count = 0;
 
     EACH_MEMBER(hub, member) {
         const struct traffic *traffic = &member->traffic;
+        double share = pace_share(member->stats.rate, reference);
         unsigned own =
             traffic->samples < TRAFFIC_TOOK ? traffic->samples : TRAFFIC_TOOK;
 
         for (unsigned i = 0; i < own; i++)
-            took[count++] =
-                (struct tempo_value){traffic->took[i], 1 / (double)own};
+            took[count++] = (struct tempo_value){
+                took_of(traffic->took[i], share), 1 / (double)own};
     }
     seen->quick = tempo_percentile(took, count, 0.1);
     seen->usual = tempo_percentile(took, count, 0.5);
@@ -170,8 +176,8 @@ static struct tempo_seen see(struct hub *hub)
                 traffic->exchanging / (double)traffic->results, 1};
     }
     seen.busy =
-        larger(values_high(busy, links, NULL),
-               larger(limited(up, config->down), limited(down, config->up)));
+        fmax(values_high(busy, links, NULL),
+             fmax(limited(up, config->down), limited(down, config->up)));
     seen.exchanging = tempo_percentile(costs, trainers, 0.5);
     see_results(hub, &seen);
     free(busy);

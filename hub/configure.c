@@ -341,7 +341,8 @@ static void configure_tempo(const struct options *options,
     bool chooses = chooses_tempo(options, config);
 
     config->free_every = chooses && options->every == VALUE_AUTO;
-    config->dylu = options->given.dylu ? options->dylu : config->free_every;
+    config->dylu =
+        options->dylu || (config->free_every && !options->given.dylu);
     config->free_delay = chooses && options->delay == VALUE_AUTO;
     config->every = options->every != VALUE_AUTO ? options->every
                     : chooses                    ? FIRST_EVERY

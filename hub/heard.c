@@ -124,6 +124,7 @@ void members_tick(struct hub *hub)
     state_transfer_hurry(hub);
     if (hub->run.phase >= PHASE_ENDED)
         return;
+    members_pace(hub);
     EACH_HERE(hub, member) {
         nanos quiet = hub->now - member->heard;
 

@@ -160,6 +160,7 @@ static void stats_begin(struct member *member, const struct msg_hello *hello,
                                       .loss = NO_SCORE,
                                       .accuracy = -1,
                                       .activity = ACTIVITY_JOINING,
+                                      .rate = past.rate,
                                       .sent = past.sent};
     counts_add(&member->stats, &past);
 }

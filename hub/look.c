@@ -38,11 +38,11 @@ static double exchange_takes(const struct hub *hub)
 static double foresee_use(const struct hub *hub, const struct member *member)
 {
     double rate = member->stats.rate, t = rate > 0 ? 1 / rate : NAN;
-    double k = (double)member->every * t, d = (double)hub->adapt.delay * t;
+    double k = (double)member->every * t, d = (double)member->delay * t;
     double takes =
         exchange_takes(hub) + patience_seconds(member->stats.round_trip);
     double stall =
-        hub->config.miss == MISS_WAIT || hub->adapt.delay == 0 ? takes - d : 0;
+        hub->config.miss == MISS_WAIT || member->delay == 0 ? takes - d : 0;
 
     if (!isfinite(k) || !isfinite(stall) || !(k > 0))
         return NAN;

@@ -115,21 +115,16 @@ static double reference_of(const struct hub *hub)
                                                         : 0;
 }
 
-/* k of a node: by its speed, if the run wants that. */
-static uint64_t every_of(const struct hub *hub, const struct member *member,
+/* k and d of a node: by its speed, if the run wants that. */
+static void member_paces(const struct hub *hub, struct member *member,
                          double reference)
 {
-    if (tournament_goes_on(hub))
-        return tournament_every(hub);
-    return pace_steps(member->stats.rate, reference, hub->adapt.every);
-}
+    double share = pace_share(member->stats.rate, reference);
 
-/* A node's speed is never quite the same twice. */
-static bool is_other(uint64_t now, uint64_t before)
-{
-    uint64_t apart = now > before ? now - before : before - now;
-
-    return apart * 10 > before;
+    member->every = tournament_goes_on(hub)
+                        ? tournament_every(hub)
+                        : pace_steps(share, hub->adapt.every);
+    member->delay = pace_delay(share, hub->adapt.delay);
 }
 
 static void member_tune(struct hub *hub, struct member *member,
@@ -137,10 +132,11 @@ static void member_tune(struct hub *hub, struct member *member,
 {
     struct msg msg = {.kind = MSG_TUNE};
 
-    member->every = msg.tune.every = every_of(hub, member, reference);
+    member_paces(hub, member, reference);
+    msg.tune.every = member->every;
+    msg.tune.delay = member->delay;
     msg.tune.exchange = hub->policy->exchange;
     msg.tune.fragments = offers_fragments(hub);
-    msg.tune.delay = hub->adapt.delay;
     member_send(hub, member, &msg);
 }
 
@@ -156,11 +152,12 @@ void members_pace(struct hub *hub)
 {
     double reference = reference_of(hub);
 
-    for (int i = 0; hub->config.dylu && i < hub->roll.count; i++) {
+    for (int i = 0; reference > 0 && i < hub->roll.count; i++) {
         struct member *member = hub->roll.members[i];
+        double share = pace_share(member->stats.rate, reference);
 
         if (member_is_here(member) && member->start == START_GO &&
-            is_other(every_of(hub, member, reference), member->every))
+            pace_differs(share, hub->adapt.every, member->every))
             member_tune(hub, member, reference);
     }
 }
@@ -206,9 +203,9 @@ void member_welcome(struct hub *hub, struct member *member)
 #undef TELL_HUB
 #undef TELL_CONFIG
     msg.welcome.exchange = hub->policy->exchange;
-    member->every = every_of(hub, member, reference_of(hub));
+    member_paces(hub, member, reference_of(hub));
     msg.welcome.every = member->every;
-    msg.welcome.delay = hub->adapt.delay;
+    msg.welcome.delay = member->delay;
     msg.welcome.chunk_elements = config->chunk_elements;
     msg.welcome.window = flow_most(hub);
     msg.welcome.fragments = offers_fragments(hub);

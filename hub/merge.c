@@ -10,14 +10,15 @@
 /* The sums are taken in the order of the contributors, which is fixed when the
  * round closes, so the result does not depend on who delivers first. */
 
-/* By how much the member applies a result: with --dylu by a k of its own. */
+/* By how much the member applies a result: with --dylu by k and d of its own.
+ */
 static double weight_of(const struct hub *hub, const struct round *round,
                         const struct member *member)
 {
     const struct policy *policy = round->policy;
-    uint64_t every =
-        hub->config.dylu && member->every ? member->every : hub->adapt.every;
-    double delay = (double)hub->adapt.delay / (double)every;
+    bool own = hub->config.dylu && member->every;
+    double delay = own ? (double)member->delay / (double)member->every
+                       : (double)hub->adapt.delay / (double)hub->adapt.every;
 
     return policy->merge->weight
                ? policy->merge->weight(&policy->numbers, round->live, delay)

@@ -13,15 +13,21 @@ static uint32_t series_of(const struct round *round)
     return round->part.stride > 1 ? 1 + round->part.first : 0;
 }
 
+/* k of the node: its own with --dylu. */
+static uint64_t every_of(const struct hub *hub, const struct member *member)
+{
+    return hub->config.dylu && member->every ? member->every : hub->adapt.every;
+}
+
 /* Of what the node has offered lately, as if by today's k; 0: nothing. */
-static double usual_of(const struct hub *hub, const struct norm_history *norms)
+static double usual_of(const struct norm_history *norms, uint64_t every)
 {
     unsigned count = norms->count < NORMS_KEPT ? norms->count : NORMS_KEPT;
     double lengths[NORMS_KEPT];
 
     for (unsigned i = 0; i < count; i++)
-        lengths[i] = norms->recent[i] * fmax(1, (double)hub->adapt.every /
-                                                    (double)norms->every[i]);
+        lengths[i] =
+            norms->recent[i] * fmax(1, (double)every / (double)norms->every[i]);
     return values_median(lengths, count);
 }
 
@@ -34,7 +40,7 @@ static unsigned usual_for(const struct hub *hub, uint32_t series, bool here,
     EACH_MEMBER(hub, member) {
         const struct norm_history *norms = member->norms;
         double usual = norms && member_is_here(member) == here
-                           ? usual_of(hub, &norms[series])
+                           ? usual_of(&norms[series], every_of(hub, member))
                            : 0;
 
         if (usual > 0)
@@ -93,7 +99,7 @@ static void learn(struct hub *hub, struct member *member, uint32_t series,
         member->norms =
             need_memory((size_t)hub->config.fragments + 2, sizeof *norms);
     norms = &member->norms[series];
-    norms->every[norms->count % NORMS_KEPT] = hub->adapt.every;
+    norms->every[norms->count % NORMS_KEPT] = every_of(hub, member);
     norms->recent[norms->count++ % NORMS_KEPT] = length;
 }
 
@@ -102,7 +108,7 @@ static bool is_partial(const struct hub *hub, const struct round *round,
                        const struct candidate *one)
 {
     return round->part.stride < 2 && one->steps &&
-           one->steps < hub->adapt.every / 2;
+           one->steps < every_of(hub, hub->roll.members[one->node]) / 2;
 }
 
 void norm_history_learn(struct hub *hub, const struct round *round)

@@ -64,10 +64,10 @@ static uint64_t chunks_owed(const struct hub *hub, const struct member *member)
 /* How many it may be owed: what a node has in flight, d/k offers and one that
  * is late, twice, as results of a round under way count with it. Each keeps a
  * version of the centre in memory. */
-static uint64_t most_results(const struct hub *hub, const struct member *member)
+static uint64_t most_results(const struct member *member)
 {
     uint64_t every = member->every ? member->every : 1;
-    uint64_t delay = hub->adapt.delay;
+    uint64_t delay = member->delay;
 
     return 2 * (1 + delay / every + (delay % every != 0));
 }
@@ -112,8 +112,8 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
          offer->fragment >= offers_fragments(hub)) ||
         member->waiting_count + open_count(member) >=
             MAX_OFFERS - (offer->last ? 0U : 1U) ||
-        (!offer->last && chunks_owed(hub, member) >=
-                             most_results(hub, member) * hub->centre.count))
+        (!offer->last &&
+         chunks_owed(hub, member) >= most_results(member) * hub->centre.count))
         return VERDICT_SUPERSEDED;
     return VERDICT_MERGED;
 }

@@ -128,7 +128,7 @@ struct member {
     unsigned asked;  /* for parameters, times in this session */
     struct doubt doubt;
     struct told told;
-    uint64_t every;        /* k that it was told */
+    uint64_t every, delay; /* k and d that it was told */
     bool takes;            /* has been sent the centre, not yet heard of it */
     uint64_t taken;        /* the version it was sent, at least */
     uint64_t took_version; /* when that began, also over breaks */
@@ -271,8 +271,9 @@ void member_welcome(struct hub *hub, struct member *member);
 void member_start(struct hub *hub, struct member *member, enum start start);
 /* Tells nodes what is new for them: k, and what they offer. */
 void members_tune(struct hub *hub);
-/* Tells those whose speed has changed, with --dylu: also whom rounds do not
- * wait for, as with another k it may keep up. */
+/* Tells those whose speed has changed, with --dylu: with each tick, not round,
+ * which may be waiting for one whose k is no longer right; and also those whom
+ * rounds do not wait for, as with another k they may keep up. */
 void members_pace(struct hub *hub);
 /* Tells everybody how many they are and which part of the data is theirs, if
  * that is new. Where they are many it is done with each tick only. */

@@ -470,7 +470,6 @@ static void round_finish(struct hub *hub, struct round *round)
     norm_history_learn(hub, round);
     look_for_copies(hub, round);
     preempt_round(hub, round);
-    members_pace(hub);
     adapt_round(hub);
     EACH_OFFER(round, one)
         update_retire(hub, one);

@@ -283,8 +283,9 @@ static double own_time(const struct hub *hub, const struct member *member)
  * are over. */
 static bool ends_itself(const struct hub *hub, const struct update *one)
 {
-    double rate = hub->roll.members[one->member]->stats.rate;
-    double steps = OWN_TIMES * (double)hub->adapt.delay;
+    const struct member *member = hub->roll.members[one->member];
+    double rate = member->stats.rate;
+    double steps = OWN_TIMES * (double)member->delay;
     double most = patience_seconds(STUCK);
 
     if (!one->credit.prompt)

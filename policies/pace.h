@@ -12,11 +12,14 @@
 #ifndef POLICIES_PACE_H
 #define POLICIES_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* No node is told to do more iterations than this between two offers. */
+/* No node is told to do more iterations between two offers than this, or so
+ * many times what the reference does: its rate may be a mistake, and until it
+ * offers again all others wait. */
 #define PACE_MOST 1000000000u
-
+#define PACE_AHEAD 4.0
 #define PACE_FASTER 16.0
 #define PACE_SAME 0.1
 
@@ -24,8 +27,17 @@
  * most; 0 if none is known, that is finite and above 0. */
 double pace_reference(const double *rates, unsigned count);
 
-/* H_w for a node that does `rate` iterations a second, from H = `every` >= 1;
- * H itself while its rate or the reference is not known. */
-uint64_t pace_steps(double rate, double reference, uint64_t every);
+/* v_w / v_ref: 1 where they are within a tenth, or not known; PACE_AHEAD at
+ * most. */
+double pace_share(double rate, double reference);
+
+/* H_w for a share of the speed, from H = `every` >= 1; d_w from `delay`, so
+ * that a result is waited for as long as by others: rounded up. */
+uint64_t pace_steps(double share, uint64_t every);
+uint64_t pace_delay(double share, uint64_t delay);
+
+/* Whether H_w is to be told anew, where the node has `before`: by more than a
+ * quarter, and not to and fro between two rates that differ by noise. */
+bool pace_differs(double share, uint64_t every, uint64_t before);
 
 #endif

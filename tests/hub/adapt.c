@@ -91,8 +91,8 @@ static void says_rate(struct hub_fixture *f, const struct fake_node *node,
     hand_say(&f->hand, node->control, &msg, NULL);
 }
 
-/* a = k / (k + d), with the k that the node has. */
-static void with_dylu_a_slow_node_goes_a_smaller_part_of_the_way(void)
+/* a = k / (k + d), with k and d of the node. */
+static void with_dylu_a_slow_node_has_a_part_of_k_and_d(void)
 {
     struct hub_fixture *f = hub_fixture_new();
     struct fake_node quick, slow;
@@ -107,14 +107,17 @@ static void with_dylu_a_slow_node_goes_a_smaller_part_of_the_way(void)
     fake_node_founds(f, &quick, 1);
     says_rate(f, &quick, 10);
     says_rate(f, &slow, 5);
-    for (uint64_t i = 1; i <= 2; i++) { /* it is told behind the first */
+    hand_wait(&f->hand, SECOND); /* it is told with a tick */
+    for (uint64_t i = 1; i <= 2; i++) {
         fake_node_gives(f, &quick, i, 1);
         fake_node_gives(f, &slow, i, 1);
     }
     CHECK_NEAR(20. / 30, fake_node_heard(f, &quick, MSG_RESULT)->result.weight,
                1e-6);
-    CHECK_NEAR(10. / 20, fake_node_heard(f, &slow, MSG_RESULT)->result.weight,
+    CHECK_NEAR(10. / 15, fake_node_heard(f, &slow, MSG_RESULT)->result.weight,
                1e-6);
+    CHECK_EQUAL(10, fake_node_heard(f, &slow, MSG_TUNE)->tune.every);
+    CHECK_EQUAL(5, fake_node_heard(f, &slow, MSG_TUNE)->tune.delay);
     hub_fixture_destroy(&f);
 }
 
@@ -242,6 +245,30 @@ static void who_lies_often_counts_as_one(void)
     hub_fixture_destroy(&f);
 }
 
+/* Of its three iterations two were whole: eight of those that k is for. */
+static void with_dylu_what_a_slow_node_waits_counts_as_time(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct msg msg = {.kind = MSG_PING};
+    struct fake_node slow;
+    struct told told;
+
+    f->config.dylu = true;
+    told = begin_beside(f, &slow);
+    msg.ping.accuracy = -1;
+    msg.ping.rate = 2.5;
+    for (unsigned i = 0; i < 8; i++) {
+        trains(f, &told, 1, 300 * MILLISECOND, 1400 * MILLISECOND);
+        msg.ping.results++;
+        msg.ping.taken += 3;
+        hand_say(&f->hand, slow.control, &msg, NULL);
+    }
+    CHECK_EQUAL(14, hub_fixture_look(f)->every);
+    CHECK_EQUAL(7, hub_fixture_look(f)->delay);
+    CHECK_EQUAL(3, fake_node_heard(f, &slow, MSG_TUNE)->tune.every);
+    hub_fixture_destroy(&f);
+}
+
 static void a_made_up_rate_does_not_set_k(void)
 {
     struct hub_fixture *f = hub_fixture_new();
@@ -260,12 +287,13 @@ static void a_made_up_rate_does_not_set_k(void)
 void add_hub_adapt_tests(CU_pSuite suite)
 {
     TEST(a_node_is_told_after_some_rounds);
-    TEST(with_dylu_a_slow_node_goes_a_smaller_part_of_the_way);
+    TEST(with_dylu_a_slow_node_has_a_part_of_k_and_d);
     TEST(a_node_that_comes_later_is_welcomed_with_them);
     TEST(it_changes_once_a_minute_at_most);
     TEST(full_links_too_wait_for_the_minute);
     TEST(what_is_fixed_stays);
     TEST(nonsense_of_a_node_is_bounded);
     TEST(who_lies_often_counts_as_one);
+    TEST(with_dylu_what_a_slow_node_waits_counts_as_time);
     TEST(a_made_up_rate_does_not_set_k);
 }

@@ -35,43 +35,72 @@ static void rates_that_are_not_known_do_not_count(void)
     CHECK_NEAR(0, pace_reference(rates, 2), 0);
 }
 
+static uint64_t steps(double rate, double reference, uint64_t every)
+{
+    return pace_steps(pace_share(rate, reference), every);
+}
+
 /* The char-LM of the paper's setting: relative speeds of four nodes. */
 static void iterations_follow_the_speed(void)
 {
-    CHECK_EQUAL(50, pace_steps(10, 10, 50));
-    CHECK_EQUAL(25, pace_steps(5, 10, 50));
-    CHECK_EQUAL(8, pace_steps(0.58, 3.33, 50));
-    CHECK_EQUAL(11, pace_steps(0.75, 3.33, 50));
-    CHECK_EQUAL(22, pace_steps(1.51, 3.33, 50));
-    CHECK_EQUAL(100, pace_steps(20, 10, 50));
+    CHECK_EQUAL(50, steps(10, 10, 50));
+    CHECK_EQUAL(25, steps(5, 10, 50));
+    CHECK_EQUAL(8, steps(0.58, 3.33, 50));
+    CHECK_EQUAL(11, steps(0.75, 3.33, 50));
+    CHECK_EQUAL(22, steps(1.51, 3.33, 50));
+    CHECK_EQUAL(100, steps(20, 10, 50));
 }
 
 static void nodes_within_a_tenth_do_the_same(void)
 {
-    CHECK_EQUAL(5, pace_steps(9.1, 10, 5));
-    CHECK_EQUAL(1000, pace_steps(10.9, 10, 1000));
-    CHECK_EQUAL(750, pace_steps(7.5, 10, 1000));
-    CHECK_EQUAL(1250, pace_steps(12.5, 10, 1000));
+    CHECK_EQUAL(5, steps(9.1, 10, 5));
+    CHECK_EQUAL(1000, steps(10.9, 10, 1000));
+    CHECK_EQUAL(750, steps(7.5, 10, 1000));
+    CHECK_EQUAL(1250, steps(12.5, 10, 1000));
 }
 
 static void every_node_does_at_least_one(void)
 {
-    CHECK_EQUAL(1, pace_steps(0.1, 10, 50));
-    CHECK_EQUAL(1, pace_steps(1e-300, 1e300, 1));
+    CHECK_EQUAL(1, steps(0.1, 10, 50));
+    CHECK_EQUAL(1, steps(1e-300, 1e300, 1));
 }
 
 static void without_a_rate_all_do_the_same(void)
 {
-    CHECK_EQUAL(50, pace_steps(0, 10, 50));
-    CHECK_EQUAL(50, pace_steps(10, 0, 50));
-    CHECK_EQUAL(50, pace_steps((double)NAN, 10, 50));
-    CHECK_EQUAL(50, pace_steps(10, (double)INFINITY, 50));
+    CHECK_EQUAL(50, steps(0, 10, 50));
+    CHECK_EQUAL(50, steps(10, 0, 50));
+    CHECK_EQUAL(50, steps((double)NAN, 10, 50));
+    CHECK_EQUAL(50, steps(10, (double)INFINITY, 50));
 }
 
 static void a_rate_beyond_belief_is_bounded(void)
 {
-    CHECK_EQUAL(PACE_MOST, pace_steps(1e300, 1, 50));
-    CHECK_EQUAL(PACE_MOST, pace_steps(1e300, 1e-300, 50));
+    CHECK_EQUAL(200, steps(1e300, 1, 50));
+    CHECK_EQUAL(200, steps(1e300, 1e-300, 50));
+    CHECK_EQUAL(PACE_MOST, pace_steps(2, PACE_MOST));
+    CHECK_EQUAL(8, pace_delay(pace_share(1e300, 1), 2));
+}
+
+static void a_result_is_waited_for_as_long_as_by_others(void)
+{
+    CHECK_EQUAL(10, pace_delay(1, 10));
+    CHECK_EQUAL(5, pace_delay(0.5, 10));
+    CHECK_EQUAL(1, pace_delay(0.01, 10));
+    CHECK_EQUAL(0, pace_delay(0.5, 0));
+}
+
+static void noise_changes_nothing(void)
+{
+    CHECK(!pace_differs(1, 20, 20));
+    CHECK(!pace_differs(0.87, 20, 20));
+    CHECK(!pace_differs(0.87, 2, 2));
+    CHECK(pace_differs(0.7, 20, 20));
+    CHECK(pace_differs(0.7, 2, 2));
+    CHECK(!pace_differs(0.87, 2, 1));
+    CHECK(pace_differs(1, 2, 1));
+    CHECK(!pace_differs(0.01, 20, 1));
+    CHECK(pace_differs(PACE_AHEAD, 20, 20));
+    CHECK(!pace_differs(PACE_AHEAD, 20, 80));
 }
 
 void add_policies_pace_tests(CU_pSuite suite)
@@ -84,4 +113,6 @@ void add_policies_pace_tests(CU_pSuite suite)
     TEST(every_node_does_at_least_one);
     TEST(without_a_rate_all_do_the_same);
     TEST(a_rate_beyond_belief_is_bounded);
+    TEST(a_result_is_waited_for_as_long_as_by_others);
+    TEST(noise_changes_nothing);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "hub/configure.h"
 #include "tests/check.h"
 
 /* Options of starswitch-sim tune, as words. */
@@ -134,6 +135,14 @@ static void a_budget_bounds_k_and_momentum(void)
     tune_close(&tune);
 }
 
+static bool is_paced(const struct options *options)
+{
+    static struct hub_config config;
+    struct why why;
+
+    return hub_configure(options, &config, &why) == STATUS_OK && config.dylu;
+}
+
 /* What is printed is what was played. */
 static void the_hub_understands_the_command_line(void)
 {
@@ -162,6 +171,7 @@ static void the_hub_understands_the_command_line(void)
     CHECK_EQUAL(played.delay, hub.delay);
     CHECK_EQUAL(played.fragments, hub.fragments);
     CHECK_EQUAL(played.dylu, hub.dylu);
+    CHECK(is_paced(&played) && is_paced(&hub));
     CHECK_TEXT(played.policy, hub.policy);
     CHECK_TEXT(played.codec_up, hub.codec_up);
     CHECK_TEXT(played.codec_down, hub.codec_down);
