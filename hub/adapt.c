@@ -154,6 +154,19 @@ static void see_results(const struct hub *hub, struct tempo_seen *seen)
     free(took);
 }
 
+/* Iterations of those that k is for in one of the slowest node: 0 where k is
+ * the same for all, or rounds do not wait for it. */
+static double spread_of(const struct hub *hub)
+{
+    struct sorted_values speeds = speeds_of(hub);
+    double spread = 0;
+
+    if (hub->config.dylu && gate_gathers(hub) && speeds.count)
+        spread = pace_reference(speeds.list, speeds.count) / speeds.list[0];
+    free(speeds.list);
+    return fmin(spread, PACE_FASTER);
+}
+
 static struct tempo_seen see(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
@@ -163,7 +176,8 @@ static struct tempo_seen see(struct hub *hub)
         need_memory((size_t)hub->roll.count, sizeof *costs);
     double span = patience_seconds(hub->now - adapt->began), up = 0, down = 0;
     unsigned links = 0, trainers = 0;
-    struct tempo_seen seen = {.rate = rate_of(hub, span / adapt->rounds)};
+    struct tempo_seen seen = {.rate = rate_of(hub, span / adapt->rounds),
+                              .spread = spread_of(hub)};
 
     EACH_MEMBER(hub, member) {
         const struct traffic *traffic = &member->traffic;

@@ -25,6 +25,7 @@ uint64_t tempo_every(const struct tempo_seen *seen)
 
     steps = fmax(steps, seen->exchanging * seen->rate / EXCHANGING);
     steps = fmax(steps, seen->rate / PER_SECOND);
+    steps = fmax(steps, round(seen->spread));
     return steps_of(fmax(steps, PART * seen->quick));
 }
 

@@ -10,8 +10,11 @@
  *                         v / 20         20 exchanges a second at most
  *                         2 Q            the quickest tenth of exchanges takes
  *                                        half of k at most
+ *                         R              the slowest node, which offers every
+ *                                        k / R iterations, does one at least
  *
- * rounded up, with B `busy`, E `exchanging`, v `rate` and Q `quick`. Nodes that
+ * rounded up, R to the nearest, with B `busy`, E `exchanging`, v `rate`, Q
+ * `quick` and R `spread`. Nodes that
  * train on for nearly k before a result comes correct for what it has already
  * divided by N, and drift apart (docs/decisions/what-the-delay-costs.md). Q and
  * not what is usual, as others wait for nodes that are slower, whatever k is,
@@ -36,6 +39,7 @@
 struct tempo_seen {
     double busy;       /* seconds that an exchange occupies the busiest link */
     double rate;       /* iterations a second of the nodes that set the pace */
+    double spread;     /* iterations at that rate in one of the slowest node */
     double exchanging; /* seconds of a training thread that one costs */
     double quick;      /* iterations that one takes: 10th percentile */
     double usual;      /* median */

@@ -34,6 +34,17 @@ static void k_leaves_a_quarter_of_the_links(void)
     CHECK_EQUAL(18, tempo_every(&seen)); /* 6.4 s in 8.5 s */
 }
 
+/* Or rounds would wait for its one, and the others leave offers out. */
+static void the_slowest_node_does_an_iteration_at_least(void)
+{
+    struct tempo_seen seen = star(4, 750000, 1000, 0.1);
+
+    seen.spread = 4.2;
+    CHECK_EQUAL(4, tempo_every(&seen));
+    seen.spread = 1.1;
+    CHECK_EQUAL(1, tempo_every(&seen));
+}
+
 static void d_covers_an_exchange(void)
 {
     struct tempo_seen seen = {.rate = 10, .quick = 3.2, .usual = 5.5};
@@ -158,6 +169,7 @@ static void percentiles_are_of_the_weights(void)
 void add_policies_tempo_tests(CU_pSuite suite)
 {
     TEST(k_leaves_a_quarter_of_the_links);
+    TEST(the_slowest_node_does_an_iteration_at_least);
     TEST(d_covers_an_exchange);
     TEST(d_is_at_most_half_of_k_or_the_quickest_exchange);
     TEST(a_training_thread_spends_one_percent);
