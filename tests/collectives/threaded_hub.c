@@ -82,15 +82,6 @@ void threaded_destroy(struct threaded_hub **reference)
     free(hub);
 }
 
-static void keep_quiet(void *context, enum star_level level, const char *event,
-                       const char *sentence)
-{
-    (void)context;
-    (void)level;
-    (void)event;
-    (void)sentence;
-}
-
 struct star_group *threaded_join(struct threaded_hub *hub, const char *name,
                                  const struct star_group_options *options)
 {
@@ -98,7 +89,7 @@ struct star_group *threaded_join(struct threaded_hub *hub, const char *name,
     struct star_group *group = NULL;
     char error[256];
 
-    quiet.log = keep_quiet;
+    quiet.quiet = 1;
     if (!(quiet.timeout > 0))
         quiet.timeout = 30;
     if (star_group_join(hub->address, name, &quiet, &group, error,

@@ -374,6 +374,13 @@ void fake_echo(struct fake_machine *fake, const struct event *event,
         effects_send(out, event->peer, event->msg, event->payload);
 }
 
+void fake_rest(void)
+{
+    const struct timespec moment = {0, MILLISECOND};
+
+    (void)nanosleep(&moment, NULL);
+}
+
 struct msg fake_ping(uint64_t number)
 {
     struct msg msg = {.kind = MSG_PING};

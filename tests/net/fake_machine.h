@@ -13,6 +13,8 @@
 #include "net/net.h"
 
 enum { FAKE_LOG = 8192, FAKE_CHUNK = 1 << 20 };
+/* How long a test waits for what must come. */
+#define FAKE_PATIENCE (30 * SECOND)
 
 struct fake_entry {
     enum event_kind kind;
@@ -73,6 +75,8 @@ void fake_destroy(struct fake_machine **fake);
 /* A node of that hub. */
 struct fake_machine *fake_node(const struct fake_machine *hub);
 
+/* A millisecond. */
+void fake_rest(void);
 /* Waits until a counter has come so far; false after 60 s. */
 bool fake_wait(struct fake_machine *fake, const unsigned *counter,
                unsigned at_least);

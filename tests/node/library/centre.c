@@ -9,9 +9,9 @@ static bool come_to(struct star_link *link, float *w, float *values,
                     uint64_t version)
 {
     struct star_versions versions = {.size = sizeof versions};
-    nanos until = net_now() + SERVER_PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
 
-    for (; net_now() < until; server_rest()) {
+    for (; net_now() < until; fake_rest()) {
         w[0] += 1;
         CHECK_EQUAL(STAR_GO, star_step(link, NULL));
         if (star_centre(link, values, SERVER_ELEMENTS, &versions, NULL, 0) ==

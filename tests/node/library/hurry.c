@@ -4,8 +4,6 @@
 #include "tests/check.h"
 #include "tests/node/fake_hub.h"
 
-#define PATIENCE (30 * SECOND)
-
 /* It is asked to end soon after it has begun to wait. */
 static int soon(void *context)
 {
@@ -28,7 +26,7 @@ static void who_is_in_a_hurry_waits_no_longer(void)
 
     hub->mute = true;
     hub->welcome.delay = 0;
-    hub->welcome.wait = 4 * PATIENCE;
+    hub->welcome.wait = 4 * FAKE_PATIENCE;
     fake_hub_start(hub);
     CHECK_EQUAL(
         STAR_OK,
@@ -38,14 +36,14 @@ static void who_is_in_a_hurry_waits_no_longer(void)
                                            .context = &asked},
                     &tensor, 1, &link, error, sizeof error));
     CHECK(fake_hub_wait(hub, &hub->bulk, 1));
-    while (!state.missed && net_now() - began < PATIENCE) {
+    while (!state.missed && net_now() - began < FAKE_PATIENCE) {
         CHECK_EQUAL(STAR_GO, star_step(link, NULL));
         star_look(link, &state);
     }
     CHECK_EQUAL(1, state.missed);
     CHECK_EQUAL(3, asked);
     CHECK(state.waited > 0);
-    CHECK(net_now() - began < 2 * PATIENCE);
+    CHECK(net_now() - began < 2 * FAKE_PATIENCE);
     fake_stop(hub->fake); /* else it would wait for its last offer */
     star_detach(&link);
     fake_hub_destroy(&hub);

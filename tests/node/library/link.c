@@ -110,7 +110,7 @@ static void two_loops_with_different_aims_agree(void)
     float w[2][SERVER_ELEMENTS] = {{0}};
     struct star_link *links[2];
     struct star_state state = {.size = sizeof state};
-    nanos until = net_now() + SERVER_PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
     pthread_t leaving;
 
     server_start(server);
@@ -121,7 +121,7 @@ static void two_loops_with_different_aims_agree(void)
            net_now() < until) {
         step_towards(aims, w, links);
         star_look(links[1], &state);
-        server_rest();
+        fake_rest();
     }
     CHECK(state.applied >= 200);
     CHECK_EQUAL(2, state.shards);
@@ -130,14 +130,14 @@ static void two_loops_with_different_aims_agree(void)
     CHECK(state.global_samples > 0 && state.global_samples % 3 == 0);
     CHECK(w[0][9] > 0.3f && w[1][9] < 1.7f);
     CHECK_EQUAL(0, pthread_create(&leaving, NULL, leave, &links[0]));
-    for (until += SERVER_PATIENCE; net_now() < until; server_rest())
+    for (until += FAKE_PATIENCE; net_now() < until; fake_rest())
         if (star_step(links[1], NULL) != STAR_GO ||
             server_notes(server, NOTE_LEFT))
             break;
     (void)pthread_join(leaving, NULL);
     star_detach(&links[1]);
     while (server_notes(server, NOTE_LEFT) < 2 && net_now() < until)
-        server_rest();
+        fake_rest();
     CHECK_EQUAL(2, server_notes(server, NOTE_LEFT));
     CHECK_EQUAL(0, server_notes(server, NOTE_LOST));
     CHECK_EQUAL(0, server_notes(server, NOTE_OFFENCE));
@@ -150,7 +150,7 @@ static void with_a_delay_of_zero_a_step_waits_for_its_result(void)
     float w[SERVER_ELEMENTS] = {0};
     struct star_link *link;
     struct star_state state = {.size = sizeof state};
-    nanos until = net_now() + SERVER_PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
 
     server->config.every = 1;
     server->config.delay = 0;
@@ -161,7 +161,7 @@ static void with_a_delay_of_zero_a_step_waits_for_its_result(void)
         CHECK_EQUAL(STAR_GO, star_step(link, NULL));
         star_look(link, &state);
         CHECK_EQUAL(state.offered, state.applied);
-        server_rest();
+        fake_rest();
     }
     CHECK_EQUAL(20, state.offered);
     CHECK_EQUAL(0, state.missed);
@@ -176,21 +176,21 @@ static void another_model_is_refused_and_the_loop_is_told(void)
     float w[SERVER_ELEMENTS] = {0};
     const struct star_tensor other = STAR_TENSOR("v", 1, w, NULL, 3);
     struct star_options options = {
-        .size = sizeof options, .name = "b", .log = server_keeps_quiet};
+        .size = sizeof options, .name = "b", .quiet = 1};
     struct star_link *first, *link;
     struct star_state state = {.size = sizeof state};
-    nanos until = net_now() + SERVER_PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
     enum star_advice advice = STAR_GO;
 
     server_start(server);
     options.hub = server->address;
     CHECK_EQUAL(STAR_OK, server_attach(server->address, "a", w, &first));
-    for (; !state.attached && net_now() < until; server_rest()) {
+    for (; !state.attached && net_now() < until; fake_rest()) {
         (void)star_step(first, NULL);
         star_look(first, &state);
     }
     CHECK_EQUAL(STAR_OK, star_attach(&options, &other, 1, &link, NULL, 0));
-    for (; advice == STAR_GO && net_now() < until; server_rest())
+    for (; advice == STAR_GO && net_now() < until; fake_rest())
         advice = star_step(link, NULL);
     CHECK_EQUAL(STAR_REFUSED, advice);
     star_look(link, &state);
@@ -208,17 +208,17 @@ static void who_gives_no_gradients_is_told_where_they_are_exchanged(void)
     const struct star_tensor tensor =
         STAR_TENSOR("w", 1, w, NULL, SERVER_ELEMENTS);
     struct star_options options = {
-        .size = sizeof options, .name = "a", .log = server_keeps_quiet};
+        .size = sizeof options, .name = "a", .quiet = 1};
     struct star_link *link;
     struct star_state state = {.size = sizeof state};
-    nanos until = net_now() + SERVER_PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
     enum star_advice advice = STAR_GO;
 
     server->config.policy = preset_find("ddp")->policy;
     server_start(server);
     options.hub = server->address;
     CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &link, NULL, 0));
-    for (; advice == STAR_GO && net_now() < until; server_rest())
+    for (; advice == STAR_GO && net_now() < until; fake_rest())
         advice = star_step(link, NULL);
     CHECK_EQUAL(STAR_REFUSED, advice);
     star_look(link, &state);

@@ -3,15 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <starswitch.h>
 
 #include "tests/check.h"
 #include "tests/node/fake_hub.h"
 #include "tests/store/folder.h"
-
-#define PATIENCE (30 * SECOND)
 
 static char told[512];
 
@@ -42,12 +39,11 @@ static enum star_status attach(const char *hub, const char *record,
 /* Trains until a few results have been applied, and leaves. */
 static void train(struct star_link **link)
 {
-    const struct timespec moment = {0, 1000000};
-    const nanos until = net_now() + PATIENCE;
+    const nanos until = net_now() + FAKE_PATIENCE;
     struct star_state state = {.size = sizeof state, .applied = 0};
 
     while (state.applied < 3 && net_now() < until) {
-        (void)nanosleep(&moment, NULL);
+        fake_rest();
         CHECK_EQUAL(STAR_GO, star_step(*link, NULL));
         star_look(*link, &state);
     }

@@ -6,17 +6,7 @@
 #include "tests/check.h"
 #include "tests/node/fake_hub.h"
 
-#define PATIENCE (30 * SECOND)
 #define EVALUATION (20 * MILLISECOND)
-
-static void keep_quiet(void *context, enum star_level level, const char *event,
-                       const char *sentence)
-{
-    (void)context;
-    (void)level;
-    (void)event;
-    (void)sentence;
-}
 
 /* Somebody who trains: the parameters, and what was asked of them. */
 struct person {
@@ -48,7 +38,7 @@ static void attach(struct person *person, struct fake_hub *hub, bool judges)
         STAR_TENSOR("w", 1, person->values, NULL, FAKE_HUB_ELEMENTS);
     struct star_options options = {.size = sizeof options,
                                    .hub = hub->address,
-                                   .log = keep_quiet,
+                                   .quiet = 1,
                                    .context = person};
     char error[256];
 
@@ -61,9 +51,7 @@ static void attach(struct person *person, struct fake_hub *hub, bool judges)
 
 static void step(struct person *person)
 {
-    const struct timespec moment = {0, 1000000};
-
-    (void)nanosleep(&moment, NULL);
+    fake_rest();
     CHECK_EQUAL(STAR_GO, star_step(person->link, NULL));
     star_look(person->link, &person->state);
 }
@@ -76,7 +64,7 @@ static struct fake_hub *fake_hub_that_shows(uint64_t delay, bool mute)
     hub->mute = mute;
     hub->value = 3;
     hub->welcome.delay = delay;
-    hub->welcome.wait = PATIENCE;
+    hub->welcome.wait = FAKE_PATIENCE;
     fake_hub_start(hub);
     return hub;
 }
@@ -94,7 +82,7 @@ static bool has(struct fake_hub *hub, const uint64_t *counter)
 static void train_until(struct person *person, struct fake_hub *hub,
                         const uint64_t *counter)
 {
-    nanos until = net_now() + PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
 
     while (!has(hub, counter) && net_now() < until)
         step(person);
@@ -147,7 +135,7 @@ static void who_leaves_evaluates_until_it_is_over(void)
     hub->welcome.every = 1000000;
     attach(&person, hub, true);
     step(&person);
-    for (nanos until = net_now() + PATIENCE;
+    for (nanos until = net_now() + FAKE_PATIENCE;
          !person.state.attached && net_now() < until;)
         step(&person);
     CHECK_EQUAL(0, person.evaluated);

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "tests/check.h"
 
@@ -111,33 +110,15 @@ void server_destroy(struct server **reference)
     free(server);
 }
 
-void server_keeps_quiet(void *context, enum star_level level, const char *event,
-                        const char *sentence)
-{
-    (void)context;
-    (void)level;
-    (void)event;
-    (void)sentence;
-}
-
 enum star_status server_attach(const char *hub, const char *name, float *w,
                                struct star_link **link)
 {
     static float gradient[SERVER_ELEMENTS]; /* 0, for hubs that ask for one */
     const struct star_tensor tensor =
         STAR_TENSOR("w", 1, w, gradient, SERVER_ELEMENTS);
-    const struct star_options options = {.size = sizeof options,
-                                         .hub = hub,
-                                         .name = name,
-                                         .log = server_keeps_quiet};
+    const struct star_options options = {
+        .size = sizeof options, .hub = hub, .name = name, .quiet = 1};
     char error[256];
 
     return star_attach(&options, &tensor, 1, link, error, sizeof error);
-}
-
-void server_rest(void)
-{
-    const struct timespec moment = {0, 1000000};
-
-    (void)nanosleep(&moment, NULL);
 }

@@ -16,7 +16,6 @@
 #include "tests/net/fake_machine.h"
 
 enum { SERVER_ELEMENTS = 10 };
-#define SERVER_PATIENCE (30 * SECOND)
 
 struct server {
     struct hub_config config;
@@ -42,9 +41,5 @@ unsigned server_notes(struct server *server, enum note_kind kind);
 /* A vector `w` of SERVER_ELEMENTS, its gradient 0; nothing goes to stderr. */
 enum star_status server_attach(const char *hub, const char *name, float *w,
                                struct star_link **link);
-void server_keeps_quiet(void *context, enum star_level level, const char *event,
-                        const char *sentence);
-/* A moment. */
-void server_rest(void);
 
 #endif

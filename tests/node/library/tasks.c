@@ -1,23 +1,11 @@
 /* Tasks on somebody's training thread, given by a hub that is fake. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <starswitch.h>
 
 #include "tests/check.h"
 #include "tests/node/fake_hub.h"
-
-#define PATIENCE (30 * SECOND)
-
-static void keep_quiet(void *context, enum star_level level, const char *event,
-                       const char *sentence)
-{
-    (void)context;
-    (void)level;
-    (void)event;
-    (void)sentence;
-}
 
 static struct star_link *attach(struct fake_hub *hub,
                                 float values[FAKE_HUB_ELEMENTS])
@@ -25,7 +13,7 @@ static struct star_link *attach(struct fake_hub *hub,
     const struct star_tensor tensor =
         STAR_TENSOR("w", 1, values, NULL, FAKE_HUB_ELEMENTS);
     struct star_options options = {
-        .size = sizeof options, .hub = hub->address, .log = keep_quiet};
+        .size = sizeof options, .hub = hub->address, .quiet = 1};
     struct star_link *link = NULL;
     char error[256];
 
@@ -37,9 +25,7 @@ static struct star_link *attach(struct fake_hub *hub,
 
 static void step(struct star_link *link)
 {
-    const struct timespec moment = {0, 1000000};
-
-    (void)nanosleep(&moment, NULL);
+    fake_rest();
     CHECK_EQUAL(STAR_GO, star_step(link, NULL));
 }
 
@@ -47,7 +33,7 @@ static void step(struct star_link *link)
 static enum star_next train_until_task(struct star_link *link,
                                        struct star_task *task)
 {
-    nanos until = net_now() + PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
     enum star_next next;
 
     while ((next = star_task_next(link, task)) == STAR_NO_TASK &&
@@ -69,7 +55,7 @@ static uint64_t look(struct fake_hub *hub, const uint64_t *counter)
 static void train_until_reported(struct star_link *link, struct fake_hub *hub,
                                  uint64_t count)
 {
-    nanos until = net_now() + PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
 
     while (look(hub, &hub->reported) < count && net_now() < until)
         step(link);

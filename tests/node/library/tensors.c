@@ -6,20 +6,10 @@
 #include "tests/check.h"
 #include "tests/node/library/server.h"
 
-static void keep_quiet(void *context, enum star_level level, const char *event,
-                       const char *sentence)
-{
-    (void)context;
-    (void)level;
-    (void)event;
-    (void)sentence;
-}
-
 static void check_refused(const struct star_tensor *tensors, size_t count,
                           const char *part)
 {
-    const struct star_options options = {.size = sizeof options,
-                                         .log = keep_quiet};
+    const struct star_options options = {.size = sizeof options, .quiet = 1};
     struct star_link *link = NULL;
     char error[256] = "";
 
@@ -57,7 +47,7 @@ static void a_statistic_has_a_kind_that_there_is(void)
     struct star_tensor tensors[] = {STAR_TENSOR("w", 1, w, NULL, 4),
                                     STAR_TENSOR("n", 0, count, NULL, 0)};
     struct star_options options = {
-        .size = sizeof options, .log = keep_quiet, .change = move_nothing};
+        .size = sizeof options, .quiet = 1, .change = move_nothing};
     struct star_link *link = NULL;
     char error[256] = "";
 
@@ -86,7 +76,7 @@ static void tensors_that_share_memory_are_refused(void)
     const struct star_tensor beside[] = {STAR_TENSOR("a", 1, w + 3, g + 3, 3),
                                          STAR_TENSOR("b", 1, w, g, 3)};
     const struct star_options options = {
-        .size = sizeof options, .hub = "127.0.0.1:1", .log = keep_quiet};
+        .size = sizeof options, .hub = "127.0.0.1:1", .quiet = 1};
     struct star_link *link = NULL;
     char error[256] = "";
 
@@ -109,7 +99,7 @@ static void who_moves_tensors_moves_the_same_ones(void)
     const struct star_tensor over[] = {STAR_TENSOR("a", 1, v, NULL, 4),
                                        STAR_TENSOR("b", 1, v + 3, NULL, 4)};
     const struct star_options options = {
-        .size = sizeof options, .hub = "127.0.0.1:1", .log = keep_quiet};
+        .size = sizeof options, .hub = "127.0.0.1:1", .quiet = 1};
     struct star_link *link = NULL;
     char error[256] = "";
 

@@ -45,7 +45,7 @@ struct fake_hub *twin_tutor(const struct twin_script *script)
     hub->welcome.exchange = script->exchange;
     hub->welcome.anchor = script->anchor;
     hub->welcome.miss = MISS_WAIT;
-    hub->welcome.wait = TWIN_PATIENCE;
+    hub->welcome.wait = FAKE_PATIENCE;
     return hub;
 }
 

@@ -4,8 +4,6 @@
 
 #include "tests/node/fake_hub.h"
 
-#define TWIN_PATIENCE (30 * SECOND)
-
 enum { TWIN_SAMPLES = 32 }; /* an iteration's */
 
 /* What the hub wants, and how long one trains. */

@@ -160,7 +160,7 @@ static void leave(struct mover *mover)
 static void wait_until_offering(struct star_link *link)
 {
     struct star_state state = {.size = sizeof state};
-    nanos until = net_now() + TWIN_PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
 
     CHECK_EQUAL(STAR_OK, star_wait(link, -1));
     while (!strstr(state.text, "part of the run") && net_now() < until) {

@@ -1,13 +1,10 @@
 /* What star_step does to somebody's tensors, told by a hub that is fake. */
 #include <stdio.h>
-#include <time.h>
 
 #include <starswitch.h>
 
 #include "tests/check.h"
 #include "tests/node/fake_hub.h"
-
-#define PATIENCE (30 * SECOND)
 
 /* Two tensors that lie apart, with something between them. */
 struct model {
@@ -37,15 +34,6 @@ static void note_replaced(void *context, int reset)
     model->reset += reset != 0;
 }
 
-static void keep_quiet(void *context, enum star_level level, const char *event,
-                       const char *sentence)
-{
-    (void)context;
-    (void)level;
-    (void)event;
-    (void)sentence;
-}
-
 static void fill(struct model *model, double value)
 {
     for (int i = 0; i < 6; i++)
@@ -62,7 +50,7 @@ static void attach(struct model *model, struct fake_hub *hub,
         STAR_TENSOR("other", 2, model->other[0], NULL, 2, 2)};
     struct star_options options = {.size = sizeof options,
                                    .hub = hub->address,
-                                   .log = keep_quiet,
+                                   .quiet = 1,
                                    .replaced = note_replaced,
                                    .context = model};
     char error[256];
@@ -76,18 +64,11 @@ static void attach(struct model *model, struct fake_hub *hub,
                                      sizeof error));
 }
 
-static void rest(void)
-{
-    const struct timespec moment = {0, 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
-
 static void step_once(struct model *model)
 {
     CHECK_EQUAL(STAR_GO, star_step(model->link, NULL));
     star_look(model->link, &model->state);
-    rest();
+    fake_rest();
 }
 
 static bool has_applied(const struct star_state *state)
@@ -107,10 +88,10 @@ static bool run_until(struct model *model,
 {
     nanos since = net_now();
 
-    while (!is_so(&model->state) && net_now() - since < PATIENCE) {
+    while (!is_so(&model->state) && net_now() - since < FAKE_PATIENCE) {
         step_once(model);
         for (nanos i = 0; i < (net_now() - since) / (200 * MILLISECOND); i++)
-            rest();
+            fake_rest();
     }
     return is_so(&model->state);
 }
@@ -223,7 +204,7 @@ static void ap_10_who_is_replaced_hears_what_becomes_of_its_optimizer(void)
 static void sd_03_every_step_pulls_to_the_anchor(void)
 {
     struct fake_hub *hub = fake_hub_new();
-    nanos until = net_now() + PATIENCE;
+    nanos until = net_now() + FAKE_PATIENCE;
     struct model model;
 
     hub->mute = true;
@@ -256,7 +237,7 @@ static void a_result_is_never_applied_before_its_iteration(void)
     hub->verb = VERB_REPLACE;
     fake_hub_start(hub);
     attach(&model, hub, false);
-    for (nanos until = net_now() + PATIENCE;
+    for (nanos until = net_now() + FAKE_PATIENCE;
          applied < 8 && offered < 64 && net_now() < until;) {
         step_once(&model);
         while (applied < model.state.applied)
@@ -294,16 +275,16 @@ static void a_wait_ends_when_its_time_is_over(void)
 static void nobody_waits_for_a_result_when_the_run_ends(void)
 {
     struct fake_hub *hub = fake_hub_new();
-    nanos began = net_now(), until = began + PATIENCE;
+    nanos began = net_now(), until = began + FAKE_PATIENCE;
     struct model model;
 
     hub->mute = hub->calls = true;
     hub->welcome.delay = 0;
-    hub->welcome.wait = 2 * PATIENCE;
+    hub->welcome.wait = 2 * FAKE_PATIENCE;
     fake_hub_start(hub);
     attach(&model, hub, false);
     while (star_step(model.link, NULL) == STAR_GO && net_now() < until)
-        rest();
+        fake_rest();
     CHECK(net_now() < until);
     star_look(model.link, &model.state);
     CHECK_EQUAL(1, model.state.offered);
