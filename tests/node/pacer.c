@@ -1,25 +1,5 @@
-#include "node/pacer.h"
-
 #include "tests/check.h"
-
-static void start(struct pacer *pacer, uint64_t every, uint64_t delay,
-                  enum miss miss)
-{
-    struct msg_local_tune schedule = {.attached = 1,
-                                      .offering = 1,
-                                      .every = every,
-                                      .delay = delay,
-                                      .miss = miss};
-
-    pacer_init(pacer);
-    pacer_schedule(pacer, &schedule);
-}
-
-static void run_to(struct pacer *pacer, uint64_t iteration)
-{
-    while (pacer->iteration < iteration)
-        pacer_tick(pacer);
-}
+#include "tests/node/pacing.h"
 
 static bool offers(struct pacer *pacer)
 {
@@ -28,55 +8,30 @@ static bool offers(struct pacer *pacer)
     return pacer_offer(pacer, false, &exchange);
 }
 
-/* Runs to the iteration and offers there. */
-static uint64_t offer_at(struct pacer *pacer, uint64_t iteration)
-{
-    uint64_t exchange = 0;
-
-    run_to(pacer, iteration);
-    CHECK(pacer_offer(pacer, false, &exchange));
-    return exchange;
-}
-
-/* Checks what is due, and does it if that is to apply or to skip. */
-static void expect(struct pacer *pacer, enum pacer_act act, uint64_t exchange)
-{
-    uint64_t number = 0;
-
-    CHECK_EQUAL(act, pacer_due(pacer, &number));
-    if (act == PACER_GO)
-        return;
-    CHECK_EQUAL(exchange, number);
-    if (act == PACER_SKIP)
-        pacer_skip(pacer, number);
-    else if (act != PACER_WAIT)
-        pacer_done(pacer, number);
-}
-
 /* Else it would be a round behind the others for ever. */
 static void who_is_late_at_its_next_turn_leaves_it_out(void)
 {
     struct pacer pacer;
     uint64_t exchange;
 
-    start(&pacer, 8, 4, MISS_LATE);
-    exchange = offer_at(&pacer, 8);
-    run_to(&pacer, 12);
-    expect(&pacer, PACER_GO, 0);
-    run_to(&pacer, 16);
+    pacing_start(&pacer, 8, 4, MISS_LATE);
+    exchange = pacing_offer_at(&pacer, 8);
+    pacing_run_to(&pacer, 12);
+    pacing_expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 16);
     CHECK(!offers(&pacer));
-    run_to(&pacer, 17);
+    pacing_run_to(&pacer, 17);
     pacer_ready(&pacer, exchange);
-    expect(&pacer, PACER_APPLY, exchange);
+    pacing_expect(&pacer, PACER_APPLY, exchange);
     CHECK(!offers(&pacer));
-    CHECK_EQUAL(exchange + 1, offer_at(&pacer, 24));
+    CHECK_EQUAL(exchange + 1, pacing_offer_at(&pacer, 24));
 }
 
 static void offers_come_every_k_iterations(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 5, 2, MISS_LATE);
+    pacing_start(&pacer, 5, 2, MISS_LATE);
     CHECK(!offers(&pacer));
     for (uint64_t i = 1; i <= 50; i++) {
         pacer_tick(&pacer);
@@ -90,9 +45,9 @@ static void exchanges_are_numbered_from_one(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 1, 5, MISS_LATE);
+    pacing_start(&pacer, 1, 5, MISS_LATE);
     for (uint64_t i = 1; i <= 5; i++)
-        CHECK_EQUAL(i, offer_at(&pacer, i));
+        CHECK_EQUAL(i, pacing_offer_at(&pacer, i));
 }
 
 static void nothing_is_offered_when_nobody_wants_it(void)
@@ -101,10 +56,10 @@ static void nothing_is_offered_when_nobody_wants_it(void)
     uint64_t exchange;
 
     pacer_init(&pacer);
-    run_to(&pacer, 3);
+    pacing_run_to(&pacer, 3);
     CHECK(!offers(&pacer));
-    start(&pacer, 1, 1, MISS_LATE);
-    run_to(&pacer, 3);
+    pacing_start(&pacer, 1, 1, MISS_LATE);
+    pacing_run_to(&pacer, 3);
     pacer.schedule.attached = 0;
     CHECK(!offers(&pacer));
     CHECK(!pacer_offer(&pacer, true, &exchange));
@@ -120,8 +75,8 @@ static void the_last_offer_comes_out_of_turn(void)
     struct pacer pacer;
     uint64_t exchange = 0;
 
-    start(&pacer, 10, 2, MISS_LATE);
-    run_to(&pacer, 7);
+    pacing_start(&pacer, 10, 2, MISS_LATE);
+    pacing_run_to(&pacer, 7);
     CHECK(!offers(&pacer));
     CHECK(pacer_offer(&pacer, true, &exchange));
     CHECK_EQUAL(1, exchange);
@@ -133,14 +88,14 @@ static void parameters_are_never_skipped(void)
     struct pacer pacer;
     uint64_t exchange;
 
-    start(&pacer, 8, 4, MISS_SKIP);
+    pacing_start(&pacer, 8, 4, MISS_SKIP);
     pacer.schedule.exchange = EXCHANGE_PARAMETERS;
-    exchange = offer_at(&pacer, 8);
-    run_to(&pacer, 12);
-    expect(&pacer, PACER_GO, 0);
+    exchange = pacing_offer_at(&pacer, 8);
+    pacing_run_to(&pacer, 12);
+    pacing_expect(&pacer, PACER_GO, 0);
     CHECK_EQUAL(1, pacer.missed);
     pacer_ready(&pacer, exchange);
-    expect(&pacer, PACER_APPLY, exchange);
+    pacing_expect(&pacer, PACER_APPLY, exchange);
 }
 
 static void at_most_64_are_in_flight_and_the_last_one(void)
@@ -148,7 +103,7 @@ static void at_most_64_are_in_flight_and_the_last_one(void)
     struct pacer pacer;
     uint64_t exchange;
 
-    start(&pacer, 1, 1000, MISS_LATE);
+    pacing_start(&pacer, 1, 1000, MISS_LATE);
     for (unsigned i = 1; i <= 100; i++) {
         pacer_tick(&pacer);
         CHECK_EQUAL(i <= PACER_FLIGHT, offers(&pacer));
@@ -170,7 +125,7 @@ static void no_more_are_in_flight_than_d_hides_and_one(void)
     for (unsigned row = 0; row < sizeof rows / sizeof *rows; row++) {
         struct pacer pacer;
 
-        start(&pacer, rows[row].every, rows[row].delay, MISS_LATE);
+        pacing_start(&pacer, rows[row].every, rows[row].delay, MISS_LATE);
         for (unsigned i = 0; i < 100; i++) {
             pacer_tick(&pacer);
             (void)offers(&pacer);
@@ -183,15 +138,15 @@ static void a_result_is_applied_at_i_plus_d_and_not_before(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 4, MISS_LATE);
-    pacer_ready(&pacer, offer_at(&pacer, 10));
+    pacing_start(&pacer, 10, 4, MISS_LATE);
+    pacer_ready(&pacer, pacing_offer_at(&pacer, 10));
     for (uint64_t i = 10; i < 14; i++) {
-        run_to(&pacer, i);
-        expect(&pacer, PACER_GO, 0);
+        pacing_run_to(&pacer, i);
+        pacing_expect(&pacer, PACER_GO, 0);
     }
-    run_to(&pacer, 14);
-    expect(&pacer, PACER_APPLY, 1);
-    expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 14);
+    pacing_expect(&pacer, PACER_APPLY, 1);
+    pacing_expect(&pacer, PACER_GO, 0);
     CHECK_EQUAL(0, pacer.missed);
     CHECK_EQUAL(0, pacer.count);
 }
@@ -200,15 +155,15 @@ static void late_is_counted_once_and_applied_when_it_comes(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 4, MISS_LATE);
-    (void)offer_at(&pacer, 10);
+    pacing_start(&pacer, 10, 4, MISS_LATE);
+    (void)pacing_offer_at(&pacer, 10);
     for (uint64_t i = 14; i < 18; i++) {
-        run_to(&pacer, i);
-        expect(&pacer, PACER_GO, 0);
+        pacing_run_to(&pacer, i);
+        pacing_expect(&pacer, PACER_GO, 0);
         CHECK_EQUAL(1, pacer.missed);
     }
     pacer_ready(&pacer, 1);
-    expect(&pacer, PACER_APPLY, 1);
+    pacing_expect(&pacer, PACER_APPLY, 1);
     CHECK_EQUAL(1, pacer.missed);
 }
 
@@ -216,17 +171,18 @@ static void skip_never_applies_what_is_late(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 4, MISS_SKIP);
-    (void)offer_at(&pacer, 10);
-    run_to(&pacer, 13);
-    expect(&pacer, PACER_GO, 0);
-    run_to(&pacer, 14);
-    expect(&pacer, PACER_SKIP, 1);
+    pacing_start(&pacer, 10, 4, MISS_SKIP);
+    (void)pacing_offer_at(&pacer, 10);
+    pacing_run_to(&pacer, 13);
+    pacing_expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 14);
+    pacing_expect(&pacer, PACER_SKIP, 1);
     pacer_ready(&pacer, 1);
-    expect(&pacer, PACER_GO, 0);
+    pacing_expect(&pacer, PACER_GO, 0);
     CHECK_EQUAL(1, pacer.missed);
-    (void)offer_at(&pacer, 20); /* the hub is not done with the first one */
-    run_to(&pacer, 30);
+    (void)pacing_offer_at(&pacer,
+                          20); /* the hub is not done with the first one */
+    pacing_run_to(&pacer, 30);
     CHECK(!offers(&pacer));
     pacer_forget(&pacer, 1, 1);
     CHECK(offers(&pacer));
@@ -236,19 +192,19 @@ static void wait_waits_and_then_treats_it_as_late(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 4, MISS_WAIT);
-    (void)offer_at(&pacer, 10);
-    run_to(&pacer, 14);
-    expect(&pacer, PACER_WAIT, 1);
-    expect(&pacer, PACER_WAIT, 1);
+    pacing_start(&pacer, 10, 4, MISS_WAIT);
+    (void)pacing_offer_at(&pacer, 10);
+    pacing_run_to(&pacer, 14);
+    pacing_expect(&pacer, PACER_WAIT, 1);
+    pacing_expect(&pacer, PACER_WAIT, 1);
     CHECK_EQUAL(0, pacer.missed);
     pacer_give_up(&pacer, 1);
     pacer_give_up(&pacer, 1);
     CHECK_EQUAL(1, pacer.missed);
-    expect(&pacer, PACER_GO, 0);
-    run_to(&pacer, 16);
+    pacing_expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 16);
     pacer_ready(&pacer, 1);
-    expect(&pacer, PACER_APPLY, 1);
+    pacing_expect(&pacer, PACER_APPLY, 1);
     CHECK_EQUAL(1, pacer.missed);
 }
 
@@ -257,20 +213,20 @@ static void no_delay_blocks_at_once_whatever_the_policy(void)
     for (enum miss miss = 0; miss < MISS_COUNT; miss++) {
         struct pacer pacer;
 
-        start(&pacer, 10, 0, miss);
-        run_to(&pacer, 10);
-        expect(&pacer, PACER_GO, 0);
-        (void)offer_at(&pacer, 10);
-        expect(&pacer, PACER_WAIT, 1);
+        pacing_start(&pacer, 10, 0, miss);
+        pacing_run_to(&pacer, 10);
+        pacing_expect(&pacer, PACER_GO, 0);
+        (void)pacing_offer_at(&pacer, 10);
+        pacing_expect(&pacer, PACER_WAIT, 1);
         pacer_ready(&pacer, 1);
-        expect(&pacer, PACER_APPLY, 1);
-        expect(&pacer, PACER_GO, 0);
-        (void)offer_at(&pacer, 20);
-        expect(&pacer, PACER_WAIT, 2);
+        pacing_expect(&pacer, PACER_APPLY, 1);
+        pacing_expect(&pacer, PACER_GO, 0);
+        (void)pacing_offer_at(&pacer, 20);
+        pacing_expect(&pacer, PACER_WAIT, 2);
         pacer_give_up(&pacer, 2);
-        expect(&pacer, PACER_GO, 0);
+        pacing_expect(&pacer, PACER_GO, 0);
         pacer_ready(&pacer, 2);
-        expect(&pacer, PACER_APPLY, 2);
+        pacing_expect(&pacer, PACER_APPLY, 2);
         CHECK_EQUAL(1, pacer.missed);
     }
 }
@@ -279,34 +235,34 @@ static void each_exchange_is_waited_for_though_an_older_one_is_late(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 5, MISS_WAIT);
-    (void)offer_at(&pacer, 10);
-    run_to(&pacer, 15);
-    expect(&pacer, PACER_WAIT, 1);
+    pacing_start(&pacer, 10, 5, MISS_WAIT);
+    (void)pacing_offer_at(&pacer, 10);
+    pacing_run_to(&pacer, 15);
+    pacing_expect(&pacer, PACER_WAIT, 1);
     pacer_give_up(&pacer, 1);
-    (void)offer_at(&pacer, 20);
-    run_to(&pacer, 25);
-    expect(&pacer, PACER_WAIT, 2);
+    (void)pacing_offer_at(&pacer, 20);
+    pacing_run_to(&pacer, 25);
+    pacing_expect(&pacer, PACER_WAIT, 2);
     pacer_ready(&pacer, 2);
-    expect(&pacer, PACER_GO, 0);
+    pacing_expect(&pacer, PACER_GO, 0);
     pacer_ready(&pacer, 1);
-    expect(&pacer, PACER_APPLY, 1);
-    expect(&pacer, PACER_APPLY, 2);
+    pacing_expect(&pacer, PACER_APPLY, 1);
+    pacing_expect(&pacer, PACER_APPLY, 2);
 }
 
 static void a_younger_result_waits_for_an_older_one(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 2, 5, MISS_LATE);
-    (void)offer_at(&pacer, 2);
-    (void)offer_at(&pacer, 4);
+    pacing_start(&pacer, 2, 5, MISS_LATE);
+    (void)pacing_offer_at(&pacer, 2);
+    (void)pacing_offer_at(&pacer, 4);
     pacer_ready(&pacer, 2);
-    run_to(&pacer, 9);
-    expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 9);
+    pacing_expect(&pacer, PACER_GO, 0);
     pacer_ready(&pacer, 1);
-    expect(&pacer, PACER_APPLY, 1);
-    expect(&pacer, PACER_APPLY, 2);
+    pacing_expect(&pacer, PACER_APPLY, 1);
+    pacing_expect(&pacer, PACER_APPLY, 2);
     CHECK_EQUAL(1, pacer.missed);
 }
 
@@ -314,16 +270,16 @@ static void what_is_forgotten_holds_nobody_up(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 2, 5, MISS_WAIT);
+    pacing_start(&pacer, 2, 5, MISS_WAIT);
     for (uint64_t i = 1; i <= 4; i++)
-        (void)offer_at(&pacer, 2 * i);
+        (void)pacing_offer_at(&pacer, 2 * i);
     pacer_ready(&pacer, 4);
-    run_to(&pacer, 20);
-    expect(&pacer, PACER_WAIT, 1);
+    pacing_run_to(&pacer, 20);
+    pacing_expect(&pacer, PACER_WAIT, 1);
     pacer_forget(&pacer, 1, 2);
-    expect(&pacer, PACER_WAIT, 3);
+    pacing_expect(&pacer, PACER_WAIT, 3);
     pacer_forget(&pacer, 3, 3);
-    expect(&pacer, PACER_APPLY, 4);
+    pacing_expect(&pacer, PACER_APPLY, 4);
     CHECK_EQUAL(0, pacer.count);
     CHECK_EQUAL(0, pacer.missed);
 }
@@ -332,8 +288,8 @@ static void what_is_not_in_flight_is_ignored(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 2, 5, MISS_LATE);
-    (void)offer_at(&pacer, 2);
+    pacing_start(&pacer, 2, 5, MISS_LATE);
+    (void)pacing_offer_at(&pacer, 2);
     pacer_ready(&pacer, 0);
     pacer_ready(&pacer, 2);
     pacer_done(&pacer, 2);
@@ -350,14 +306,14 @@ static void what_is_in_flight_keeps_its_iteration(void)
         .attached = 1, .offering = 1, .every = 10, .delay = 1};
     struct pacer pacer;
 
-    start(&pacer, 10, 8, MISS_LATE);
-    pacer_ready(&pacer, offer_at(&pacer, 10));
+    pacing_start(&pacer, 10, 8, MISS_LATE);
+    pacer_ready(&pacer, pacing_offer_at(&pacer, 10));
     pacer_schedule(&pacer, &schedule);
-    run_to(&pacer, 17);
-    expect(&pacer, PACER_GO, 0);
-    run_to(&pacer, 18);
-    expect(&pacer, PACER_APPLY, 1);
-    (void)offer_at(&pacer, 20);
+    pacing_run_to(&pacer, 17);
+    pacing_expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 18);
+    pacing_expect(&pacer, PACER_APPLY, 1);
+    (void)pacing_offer_at(&pacer, 20);
     CHECK_EQUAL(21, pacer.flight[0].due);
 }
 
@@ -365,10 +321,10 @@ static void an_endless_delay_is_never_due(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 1, UINT64_MAX, MISS_WAIT);
-    pacer_ready(&pacer, offer_at(&pacer, 1));
-    run_to(&pacer, 100);
-    expect(&pacer, PACER_GO, 0);
+    pacing_start(&pacer, 1, UINT64_MAX, MISS_WAIT);
+    pacer_ready(&pacer, pacing_offer_at(&pacer, 1));
+    pacing_run_to(&pacer, 100);
+    pacing_expect(&pacer, PACER_GO, 0);
 }
 
 void add_node_pacer_tests(CU_pSuite suite)

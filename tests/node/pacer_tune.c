@@ -1,52 +1,7 @@
 /* The pacer while k and d change, what is in flight keeping its due iteration,
  * and while nothing is trained. */
-#include "node/pacer.h"
-
 #include "tests/check.h"
-
-static void start(struct pacer *pacer, uint64_t every, uint64_t delay,
-                  enum miss miss)
-{
-    struct msg_local_tune schedule = {.attached = 1,
-                                      .offering = 1,
-                                      .every = every,
-                                      .delay = delay,
-                                      .miss = miss};
-
-    pacer_init(pacer);
-    pacer_schedule(pacer, &schedule);
-}
-
-static void run_to(struct pacer *pacer, uint64_t iteration)
-{
-    while (pacer->iteration < iteration)
-        pacer_tick(pacer);
-}
-
-/* Runs to the iteration and offers there. */
-static uint64_t offer_at(struct pacer *pacer, uint64_t iteration)
-{
-    uint64_t exchange = 0;
-
-    run_to(pacer, iteration);
-    CHECK(pacer_offer(pacer, false, &exchange));
-    return exchange;
-}
-
-/* Checks what is due, and does it if that is to apply or to skip. */
-static void expect(struct pacer *pacer, enum pacer_act act, uint64_t exchange)
-{
-    uint64_t number = 0;
-
-    CHECK_EQUAL(act, pacer_due(pacer, &number));
-    if (act == PACER_GO)
-        return;
-    CHECK_EQUAL(exchange, number);
-    if (act == PACER_SKIP)
-        pacer_skip(pacer, number);
-    else if (act != PACER_WAIT)
-        pacer_done(pacer, number);
-}
+#include "tests/node/pacing.h"
 
 static void follow(struct pacer *pacer, uint64_t every, uint64_t delay)
 {
@@ -61,21 +16,21 @@ static void with_a_smaller_d_the_younger_waits_for_the_older(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 20, MISS_LATE);
-    (void)offer_at(&pacer, 10);
+    pacing_start(&pacer, 10, 20, MISS_LATE);
+    (void)pacing_offer_at(&pacer, 10);
     follow(&pacer, 2, 1);
-    (void)offer_at(&pacer, 12);
+    (void)pacing_offer_at(&pacer, 12);
     CHECK_EQUAL(30, pacer.flight[0].due);
     CHECK_EQUAL(13, pacer.flight[1].due);
     pacer_ready(&pacer, 2);
-    run_to(&pacer, 20);
-    expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 20);
+    pacing_expect(&pacer, PACER_GO, 0);
     pacer_ready(&pacer, 1);
-    run_to(&pacer, 29);
-    expect(&pacer, PACER_GO, 0);
-    run_to(&pacer, 30);
-    expect(&pacer, PACER_APPLY, 1);
-    expect(&pacer, PACER_APPLY, 2);
+    pacing_run_to(&pacer, 29);
+    pacing_expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 30);
+    pacing_expect(&pacer, PACER_APPLY, 1);
+    pacing_expect(&pacer, PACER_APPLY, 2);
     CHECK_EQUAL(0, pacer.missed);
 }
 
@@ -83,20 +38,20 @@ static void with_a_larger_d_the_older_keeps_its_turn(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 4, 3, MISS_LATE);
-    pacer_ready(&pacer, offer_at(&pacer, 4));
+    pacing_start(&pacer, 4, 3, MISS_LATE);
+    pacer_ready(&pacer, pacing_offer_at(&pacer, 4));
     follow(&pacer, 2, 9);
-    (void)offer_at(&pacer, 6);
-    run_to(&pacer, 7);
-    expect(&pacer, PACER_APPLY, 1);
-    (void)offer_at(&pacer, 8);
+    (void)pacing_offer_at(&pacer, 6);
+    pacing_run_to(&pacer, 7);
+    pacing_expect(&pacer, PACER_APPLY, 1);
+    (void)pacing_offer_at(&pacer, 8);
     pacer_ready(&pacer, 2);
     pacer_ready(&pacer, 3);
-    run_to(&pacer, 15);
-    expect(&pacer, PACER_APPLY, 2);
-    expect(&pacer, PACER_GO, 0);
-    run_to(&pacer, 17);
-    expect(&pacer, PACER_APPLY, 3);
+    pacing_run_to(&pacer, 15);
+    pacing_expect(&pacer, PACER_APPLY, 2);
+    pacing_expect(&pacer, PACER_GO, 0);
+    pacing_run_to(&pacer, 17);
+    pacing_expect(&pacer, PACER_APPLY, 3);
 }
 
 /* k and d change at any time: nothing is applied early, or out of order. */
@@ -108,7 +63,7 @@ static void k_and_d_may_change_while_exchanges_are_in_flight(void)
     uint64_t every = 20, delay = 4, count = 0;
     struct pacer pacer;
 
-    start(&pacer, every, delay, MISS_LATE);
+    pacing_start(&pacer, every, delay, MISS_LATE);
     for (uint64_t i = 1; i < 2000; i++) {
         pacer_tick(&pacer);
         if (i % 13 == 0) {
@@ -139,9 +94,9 @@ static void what_results_have_taken_is_counted(void)
 {
     struct pacer pacer;
 
-    start(&pacer, 10, 8, MISS_LATE);
-    (void)offer_at(&pacer, 10);
-    run_to(&pacer, 13);
+    pacing_start(&pacer, 10, 8, MISS_LATE);
+    (void)pacing_offer_at(&pacer, 10);
+    pacing_run_to(&pacer, 13);
     pacer_ready(&pacer, 1);
     pacer_ready(&pacer, 1);
     CHECK_EQUAL(1, pacer.results);
@@ -153,18 +108,18 @@ static void idle_times_bring_turns_and_results_and_are_no_iterations(void)
     struct pacer pacer;
     uint64_t exchange;
 
-    start(&pacer, 10, 4, MISS_LATE);
-    run_to(&pacer, 7);
+    pacing_start(&pacer, 10, 4, MISS_LATE);
+    pacing_run_to(&pacer, 7);
     for (int i = 0; i < 3; i++)
         pacer_idle(&pacer);
     CHECK(pacer_offer(&pacer, false, &exchange));
     pacer_ready(&pacer, exchange);
     CHECK_EQUAL(1, pacer.taken);
     for (int i = 0; i < 4; i++) {
-        expect(&pacer, PACER_GO, 0);
+        pacing_expect(&pacer, PACER_GO, 0);
         pacer_idle(&pacer);
     }
-    expect(&pacer, PACER_APPLY, exchange);
+    pacing_expect(&pacer, PACER_APPLY, exchange);
     CHECK_EQUAL(7, pacer.iteration);
     CHECK_EQUAL(14, pacer_time(&pacer));
 }
