@@ -259,13 +259,11 @@ static void t27_a_restart_in_a_round_comes_to_the_same_centre(void)
     struct fake_node a, b, a_again, b_again;
     struct hub_fixture *f = two_rounds(&store, &a, &b);
     struct hub_fixture *again = hub_fixture_new();
-    const struct hub_saved saved = {
-        .schema = f->schema, .theta = store.theta, .state = store.state};
     struct why why;
 
     give_third(f, &a, &b);
     hub_fixture_open(again);
-    CHECK_OK(hub_restore(again->hub, &saved, &why));
+    CHECK_OK(store_restore(&store, again, store.state, &why));
     a.hello.run = b.hello.run = 7;
     a.hello.base_version = b.hello.base_version = 2;
     a_again = a;

@@ -257,12 +257,10 @@ static void what_waits_behind_what_was_merged_in_part_is_lost(void)
 {
     struct fake_node b = save_with_one_that_waits();
     struct hub_fixture *f = hub_fixture_new();
-    const struct hub_saved saved = {
-        .schema = f->schema, .theta = store.theta, .state = store.state};
     struct why why;
 
     hub_fixture_open(f);
-    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     fake_node_comes_again(f, &b);
     fake_node_lives(f, &b, 3 * SECOND);
     CHECK_EQUAL(1, fake_node_heard(f, &b, MSG_WELCOME)->welcome.merged);

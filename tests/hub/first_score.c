@@ -7,39 +7,9 @@
 
 static struct store store;
 
-/* Leaves in the store what a hub saves after two rounds of `name`. */
-static struct fake_node save_something(const char *name)
-{
-    struct hub_fixture *f = hub_fixture_new();
-    struct fake_node a;
-
-    store_lend(&store, f);
-    store.loss = 1.0 / 3;
-    store.accuracy = 2.0 / 3;
-    hub_fixture_open(f);
-    a = fake_node_comes(f, name);
-    fake_node_founds(f, &a, 1);
-    fake_node_gives(f, &a, 1, 0.5);
-    fake_node_gives(f, &a, 2, 0.5);
-    fake_node_lives(f, &a, 12 * SECOND);
-    CHECK_EQUAL(2, store.version);
-    CHECK_EQUAL(1, store.saves);
-    hub_fixture_destroy(&f);
-    return a;
-}
-
-static enum status restore(struct hub_fixture *f, const char *state,
-                           struct why *why)
-{
-    const struct hub_saved saved = {
-        .schema = f->schema, .theta = store.theta, .state = state};
-
-    return hub_restore(f->hub, &saved, why);
-}
-
 static void the_first_score_of_a_run_stays_the_first(void)
 {
-    struct fake_node a = save_something("a");
+    struct fake_node a = store_filled(&store, "a");
     struct hub_fixture *f = hub_fixture_new();
     const struct store former = store;
     struct why why;
@@ -48,7 +18,7 @@ static void the_first_score_of_a_run_stays_the_first(void)
     store = former;
     store.loss = 0.25;
     hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     CHECK_NEAR(1.0 / 3, hub_fixture_look(f)->first_score, 0);
     CHECK_EQUAL(0, hub_fixture_look(f)->rounds_here);
     a.hello.run = 7;
@@ -66,7 +36,7 @@ static void the_first_score_of_a_run_stays_the_first(void)
 /* As bytes do: per step and per 1 % of loss are told from them. */
 static void iterations_count_over_all_lives_of_a_run(void)
 {
-    struct fake_node a = save_something("a");
+    struct fake_node a = store_filled(&store, "a");
     struct hub_fixture *f = hub_fixture_new();
     const struct store former = store;
     const struct hub_node_view *node;
@@ -76,7 +46,7 @@ static void iterations_count_over_all_lives_of_a_run(void)
     store_lend(&store, f);
     store = former;
     hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     node = hub_fixture_node(f, "a");
     moved = node->moved;
     CHECK_EQUAL(3 * FIXTURE_BYTES, moved.up_bytes);
@@ -137,14 +107,14 @@ static void what_an_older_release_has_saved_is_read(void)
     struct why why;
     char *line, *rest;
 
-    (void)save_something("a");
+    (void)store_filled(&store, "a");
     line = strstr(store.state, "\nfirst ");
     if (!CHECK(line != NULL))
         return;
     rest = strchr(line + 1, '\n');
     memmove(line, rest, strlen(rest) + 1);
     hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     CHECK_EQUAL(2, hub_fixture_look(f)->version);
     CHECK(!(hub_fixture_look(f)->first_score < NO_SCORE));
     hub_fixture_destroy(&f);

@@ -48,12 +48,10 @@ static struct hub_fixture *begin(struct fake_node *a)
 /* Goes on from the text, and node a with it. */
 static void go_on(struct hub_fixture *f, struct fake_node *a)
 {
-    const struct hub_saved saved = {
-        .schema = f->schema, .theta = store.theta, .state = text};
     struct why why;
 
     hub_fixture_open(f);
-    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    CHECK_OK(store_restore(&store, f, text, &why));
     fake_node_comes_again(f, a);
     fake_node_lives(f, a, HUB_RECOVERY + SECOND);
     hand_forget(&f->hand);

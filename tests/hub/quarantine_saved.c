@@ -62,7 +62,6 @@ static void starts_again(struct hub_fixture *f, struct fake_node *node)
 static void a_new_hub_goes_on_with_what_is_left(void)
 {
     struct hub_fixture *f = hub_fixture_new();
-    struct hub_saved saved = {.theta = store.theta, .state = store.state};
     struct fake_node a, b;
     uint64_t exchange;
     struct why why;
@@ -73,9 +72,8 @@ static void a_new_hub_goes_on_with_what_is_left(void)
     CHECK_CONTAINS("\nquarantine 11 16 ", store.state);
     hub_fixture_destroy(&f);
     f = hub_fixture_new();
-    saved.schema = f->schema;
     hub_fixture_open(f);
-    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     f->lineage = 5;
     starts_again(f, &a);
     starts_again(f, &b);

@@ -273,7 +273,6 @@ static void a_branch_that_was_left_is_not_taken(void)
     struct fake_node a;
     struct hub_fixture *f = kept_centre_life(&store);
     struct store before;
-    struct hub_saved saved = {.theta = before.theta, .state = before.state};
     struct why why;
 
     kept = kept_centre_train(f, &a, 4);
@@ -286,9 +285,8 @@ static void a_branch_that_was_left_is_not_taken(void)
     before = store;
     hub_fixture_destroy(&f);
     f = kept_centre_life(&store);
-    saved.schema = f->schema;
     hub_fixture_open(f);
-    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    CHECK_OK(store_restore(&before, f, before.state, &why));
     a.hello.kept = 1 + kept.version;
     CHECK(kept.version > before.version);
     CHECK(epoch_life(kept.epoch) < a.hello.kept_life);
@@ -343,7 +341,6 @@ static void an_exchange_merged_in_part_keeps_its_verdicts(void)
 static void what_the_operator_has_ordered_survives(void)
 {
     struct hub_fixture *f = kept_centre_life(&store);
-    struct hub_saved saved = {.theta = store.theta, .state = store.state};
     struct fake_node a, b;
     struct why why;
 
@@ -356,9 +353,8 @@ static void what_the_operator_has_ordered_survives(void)
     CHECK_CONTAINS("\ndrained\nnode ", store.state);
     hub_fixture_destroy(&f);
     f = hub_fixture_new();
-    saved.schema = f->schema;
     hub_fixture_open(f);
-    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     fake_node_comes_again(f, &b);
     CHECK(hub_fixture_node(f, "b")->pinned);
     fake_node_comes_again(f, &a);

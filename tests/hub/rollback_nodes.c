@@ -204,7 +204,6 @@ static void a_hub_that_is_started_again_remembers(void)
 {
     struct hub_fixture *f = spoiled_fixture(&store);
     struct fake_node a = spoiled_begin(f, &store, 0.5);
-    struct hub_saved saved;
     struct store before;
     struct why why;
 
@@ -213,9 +212,7 @@ static void a_hub_that_is_started_again_remembers(void)
     hub_fixture_destroy(&f);
     f = spoiled_fixture(&store);
     hub_fixture_open(f);
-    saved = (struct hub_saved){
-        .schema = f->schema, .theta = before.theta, .state = before.state};
-    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    CHECK_OK(store_restore(&before, f, before.state, &why));
     a.hello.run = 7;
     a.hello.base_version = 2;
     fake_node_comes_again(f, &a);

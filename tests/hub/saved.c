@@ -8,39 +8,9 @@
 
 static struct store store, second;
 
-/* Leaves in the store what a hub saves after two rounds of `name`. */
-static struct fake_node save_something(const char *name)
-{
-    struct hub_fixture *f = hub_fixture_new();
-    struct fake_node a;
-
-    store_lend(&store, f);
-    store.loss = 1.0 / 3;
-    store.accuracy = 2.0 / 3;
-    hub_fixture_open(f);
-    a = fake_node_comes(f, name);
-    fake_node_founds(f, &a, 1);
-    fake_node_gives(f, &a, 1, 0.5);
-    fake_node_gives(f, &a, 2, 0.5);
-    fake_node_lives(f, &a, 12 * SECOND);
-    CHECK_EQUAL(2, store.version);
-    CHECK_EQUAL(1, store.saves);
-    hub_fixture_destroy(&f);
-    return a;
-}
-
-static enum status restore(struct hub_fixture *f, const char *state,
-                           struct why *why)
-{
-    const struct hub_saved saved = {
-        .schema = f->schema, .theta = store.theta, .state = state};
-
-    return hub_restore(f->hub, &saved, why);
-}
-
 static void a_hub_goes_on_where_it_was_saved(void)
 {
-    struct fake_node a = save_something("a");
+    struct fake_node a = store_filled(&store, "a");
     struct hub_fixture *f = hub_fixture_new();
     const struct hub_view *view;
     struct why why;
@@ -48,7 +18,7 @@ static void a_hub_goes_on_where_it_was_saved(void)
     f->config.run = 99;
     store_lend(&second, f);
     hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     view = hub_fixture_look(f);
     CHECK_EQUAL(7, view->run);
     CHECK(view->founded && view->version == 2);
@@ -82,11 +52,11 @@ static void the_time_of_a_run_goes_on_with_it(void)
     struct hub_fixture *f;
     struct why why;
 
-    (void)save_something("a");
+    (void)store_filled(&store, "a");
     f = hub_fixture_new();
     f->config.time = 20 * SECOND;
     hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     hand_wait(&f->hand, 5 * SECOND);
     CHECK(!hub_fixture_look(f)->ending);
     CHECK(hub_fixture_look(f)->run_time > 12 * SECOND);
@@ -101,10 +71,10 @@ static void a_stranger_takes_the_restored_centre(void)
     struct fake_node b;
     struct why why;
 
-    (void)save_something("a");
+    (void)store_filled(&store, "a");
     f = hub_fixture_new();
     hub_fixture_open(f);
-    CHECK_OK(restore(f, store.state, &why));
+    CHECK_OK(store_restore(&store, f, store.state, &why));
     b = fake_node_other(f);
     fake_node_lives(f, &b, 3 * SECOND); /* a may come back with more */
     fake_node_credits(f, &b, 0, 0);
@@ -118,7 +88,7 @@ static void a_state_that_is_cut_short_is_refused(void)
     size_t length, head;
     struct why why;
 
-    (void)save_something("a");
+    (void)store_filled(&store, "a");
     length = strlen(store.state);
     head = (size_t)(strstr(store.state, "best ") - store.state) + 5;
     for (size_t i = 0; i < length - 2; i++) {
@@ -129,7 +99,7 @@ static void a_state_that_is_cut_short_is_refused(void)
         memcpy(state, store.state, i);
         state[i] = '\0';
         hub_fixture_open(f);
-        status = restore(f, state, &why);
+        status = store_restore(&store, f, state, &why);
         if (i <= head)
             CHECK_STATUS(STATUS_MALFORMED, status);
         if (status != STATUS_OK)
@@ -143,7 +113,7 @@ static void a_state_with_a_wrong_byte_is_refused_or_makes_sense(void)
 {
     struct prng prng;
 
-    (void)save_something("a");
+    (void)store_filled(&store, "a");
     prng_seed(&prng, 1);
     for (unsigned i = 0; i < 2000; i++) {
         struct hub_fixture *f = hub_fixture_new();
@@ -154,7 +124,7 @@ static void a_state_with_a_wrong_byte_is_refused_or_makes_sense(void)
         state[prng_below(&prng, strlen(state))] =
             (char)(1 + prng_below(&prng, 255));
         hub_fixture_open(f);
-        (void)restore(f, state, &why);
+        (void)store_restore(&store, f, state, &why);
         if (hub_check(f->hub))
             CHECK_TEXT(NULL, hub_check(f->hub));
         (void)hub_fixture_look(f);
@@ -170,7 +140,7 @@ static void a_failed_restore_changes_nothing(void)
 
     hub_fixture_open(f);
     CHECK_STATUS(STATUS_MALFORMED,
-                 restore(f, "run 3\nepoch 9\nversion 8\n", &why));
+                 store_restore(&store, f, "run 3\nepoch 9\nversion 8\n", &why));
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
     CHECK_EQUAL(0, hub_fixture_look(f)->version);
     a = fake_node_comes(f, "a");
@@ -191,9 +161,9 @@ static void names_of_any_bytes_can_be_saved(void)
         struct hub_fixture *f = hub_fixture_new();
         struct why why;
 
-        (void)save_something(names[i]);
+        (void)store_filled(&store, names[i]);
         hub_fixture_open(f);
-        CHECK_OK(restore(f, store.state, &why));
+        CHECK_OK(store_restore(&store, f, store.state, &why));
         CHECK_EQUAL(1, hub_fixture_look(f)->count);
         hub_fixture_destroy(&f);
     }
@@ -351,7 +321,7 @@ static void a_size_of_chunks_that_cannot_be_is_refused(void)
                        "run 7\nepoch 0\nversion 2\nlineage 5\n%s"
                        "exact 0 0 0\nbest 1 0.5\n",
                        lines[i]);
-        CHECK_STATUS(STATUS_MALFORMED, restore(f, state, &why));
+        CHECK_STATUS(STATUS_MALFORMED, store_restore(&store, f, state, &why));
         CHECK_CONTAINS("damaged: take another --directory", why.text);
         hub_fixture_destroy(&f);
     }
@@ -377,7 +347,7 @@ static void turns_that_are_not_of_the_model_are_refused(void)
                        "run 7\nepoch 0\nversion 2\nlineage 5\nchunk 4\n"
                        "exact 0 0 0\nbest 1 0.5\nmerge mean %s\n",
                        turns[i]);
-        CHECK_STATUS(STATUS_MALFORMED, restore(f, state, &why));
+        CHECK_STATUS(STATUS_MALFORMED, store_restore(&store, f, state, &why));
         CHECK_CONTAINS("merge rule is damaged", why.text);
         CHECK(!hub_fixture_look(f)->founded);
         hub_fixture_destroy(&f);

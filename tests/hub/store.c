@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tests/check.h"
+
 /* The context is for the job to read only; the counters are the test's. */
 static struct store *store_of(const struct job *job)
 {
@@ -82,4 +84,33 @@ void store_lend(struct store *store, struct hub_fixture *f)
     f->config.save = &work_save;
     f->config.evaluate = &work_score;
     f->config.save_context = f->config.evaluate_context = store;
+}
+
+struct fake_node store_filled(struct store *store, const char *name)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
+
+    store_lend(store, f);
+    store->loss = 1.0 / 3;
+    store->accuracy = 2.0 / 3;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, name);
+    fake_node_founds(f, &a, 1);
+    fake_node_gives(f, &a, 1, 0.5);
+    fake_node_gives(f, &a, 2, 0.5);
+    fake_node_lives(f, &a, 12 * SECOND);
+    CHECK_EQUAL(2, store->version);
+    CHECK_EQUAL(1, store->saves);
+    hub_fixture_destroy(&f);
+    return a;
+}
+
+enum status store_restore(const struct store *store, struct hub_fixture *f,
+                          const char *state, struct why *why)
+{
+    const struct hub_saved saved = {
+        .schema = f->schema, .theta = store->theta, .state = state};
+
+    return hub_restore(f->hub, &saved, why);
 }

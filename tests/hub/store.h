@@ -21,5 +21,10 @@ struct store {
 
 /* Lends the hub both kinds of work; before hub_fixture_open. */
 void store_lend(struct store *store, struct hub_fixture *f);
+/* Leaves in the store what a hub saves after two rounds of `name`. */
+struct fake_node store_filled(struct store *store, const char *name);
+/* The hub goes on from such a state and the store's parameters. */
+enum status store_restore(const struct store *store, struct hub_fixture *f,
+                          const char *state, struct why *why);
 
 #endif

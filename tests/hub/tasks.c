@@ -201,7 +201,6 @@ static struct hub_fixture *
 saved_and_resumed(uint32_t tasks, enum status *status, struct why *why)
 {
     struct hub_fixture *f = hub_fixture_of(3);
-    struct hub_saved saved = {.theta = store.theta, .state = store.state};
     struct fake_node a;
 
     store_lend(&store, f);
@@ -219,8 +218,7 @@ saved_and_resumed(uint32_t tasks, enum status *status, struct why *why)
     f = hub_fixture_of(3);
     f->config.tasks = tasks;
     hub_fixture_open(f);
-    saved.schema = f->schema;
-    *status = hub_restore(f->hub, &saved, why);
+    *status = store_restore(&store, f, store.state, why);
     return f;
 }
 
