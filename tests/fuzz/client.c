@@ -15,17 +15,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { SEGMENT = 16, LARGEST = 5 * SEGMENT, MOST_STEPS = 4000 };
-enum { CONTROL, BULK }; /* slots */
-
-static uint64_t number(struct session *session)
-{
-    static const uint64_t large[] = {UINT64_MAX,        UINT64_MAX - 1,
-                                     UINT64_MAX / 2,    (uint64_t)1 << 63,
-                                     (uint64_t)1 << 32, UINT32_MAX};
-    uint8_t byte = next(session);
-
-    return byte < 250 ? byte : large[byte - 250];
-}
 
 static struct blob *payload_of(struct session *session, size_t size)
 {
@@ -36,31 +25,6 @@ static struct blob *payload_of(struct session *session, size_t size)
 }
 
 /* ---- the hub ---- */
-
-static void connect(struct session *session, unsigned which)
-{
-    struct slot *slot = &session->slots[which & 1];
-    struct event event = {.kind = EVENT_JOIN};
-
-    if (slot->peer != PEER_NONE)
-        return;
-    slot->peer = event.peer = which & 1 ? PEER_BULK : PEER_CONTROL;
-    slot->channel = event.channel = which & 1 ? CHANNEL_BULK : CHANNEL_CONTROL;
-    step(session, &event);
-}
-
-static void disconnect(struct session *session, unsigned which)
-{
-    leave(session, &session->slots[which & 1]);
-}
-
-static void tell(struct session *session, const struct msg *msg,
-                 struct blob *payload)
-{
-    bool bulk = msg_info(msg->kind)->channel == CHANNEL_BULK;
-
-    say(session, &session->slots[bulk ? BULK : CONTROL], msg, payload);
-}
 
 static void joined(struct session *session, unsigned which)
 {
@@ -143,18 +107,6 @@ static void remark(struct session *session, unsigned which)
 
 /* ---- the program ---- */
 
-static void asks(struct session *session, const struct msg *msg,
-                 struct blob *payload)
-{
-    struct event event = {.kind = EVENT_MESSAGE,
-                          .peer = PEER_TRAINER,
-                          .channel = CHANNEL_LOCAL,
-                          .msg = msg,
-                          .payload = payload};
-
-    step(session, &event);
-}
-
 /* One operation at a time, as the library does it: `offers` counts them, and
  * `exchange` is the one without an answer. */
 static void ask(struct session *session, unsigned which)
@@ -211,18 +163,9 @@ static void overhear(struct session *session, const struct effect *effect)
     session->exchange = 0;
 }
 
-/* The acts that any machine's fuzzer has. */
-static void common(struct session *session, unsigned which)
-{
-    static void (*const list[])(struct session *, struct slot *) = {
-        pass_time, run_some_job, hold};
-
-    list[which % 3](session, &session->slots[which / 3]);
-}
-
 static void (*const acts[])(struct session *session, unsigned which) = {
-    connect, disconnect, joined, roster, outcome, credit, piece,   remark,
-    ask,     give,       post,   fetch,  common,  common, connect, piece};
+    come, go,   joined, roster, outcome, credit, piece, remark,
+    ask,  give, post,   fetch,  common,  common, come,  piece};
 
 static const char *check(const void *self)
 {

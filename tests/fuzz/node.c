@@ -19,17 +19,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { ELEMENTS = 10, CHUNK = 4, CHUNKS = 3, MOST_STEPS = 20000 };
-enum { CONTROL, BULK }; /* slots */
-
-static uint64_t number(struct session *session)
-{
-    static const uint64_t large[] = {UINT64_MAX,        UINT64_MAX - 1,
-                                     UINT64_MAX / 2,    (uint64_t)1 << 63,
-                                     (uint64_t)1 << 32, UINT32_MAX};
-    uint8_t byte = next(session);
-
-    return byte < 250 ? byte : large[byte - 250];
-}
 
 static uint32_t below(struct session *session, uint32_t count)
 {
@@ -58,31 +47,6 @@ static size_t length_of(uint32_t chunk)
 }
 
 /* ---- the hub ---- */
-
-static void connect(struct session *session, unsigned which)
-{
-    struct slot *slot = &session->slots[which & 1];
-    struct event event = {.kind = EVENT_JOIN};
-
-    if (slot->peer != PEER_NONE)
-        return;
-    slot->peer = event.peer = which & 1 ? PEER_BULK : PEER_CONTROL;
-    slot->channel = event.channel = which & 1 ? CHANNEL_BULK : CHANNEL_CONTROL;
-    step(session, &event);
-}
-
-static void disconnect(struct session *session, unsigned which)
-{
-    leave(session, &session->slots[which & 1]);
-}
-
-static void tell(struct session *session, const struct msg *msg,
-                 struct blob *payload)
-{
-    bool bulk = msg_info(msg->kind)->channel == CHANNEL_BULK;
-
-    say(session, &session->slots[bulk ? BULK : CONTROL], msg, payload);
-}
 
 static void welcome(struct session *session, unsigned which)
 {
@@ -244,18 +208,6 @@ static void remark(struct session *session, unsigned which)
 
 /* ---- the trainer ---- */
 
-static void trains(struct session *session, const struct msg *msg,
-                   struct blob *payload)
-{
-    struct event event = {.kind = EVENT_MESSAGE,
-                          .peer = PEER_TRAINER,
-                          .channel = CHANNEL_LOCAL,
-                          .msg = msg,
-                          .payload = payload};
-
-    step(session, &event);
-}
-
 static void snapshot(struct session *session, unsigned which)
 {
     struct msg msg = {.kind = MSG_LOCAL_OFFER};
@@ -268,7 +220,7 @@ static void snapshot(struct session *session, unsigned which)
     msg.local_offer.fragments = 1;
     msg.local_offer.last = which == 13;
     msg.local_offer.score = 1;
-    trains(session, &msg, vector);
+    asks(session, &msg, vector);
     blob_unref(&vector);
 }
 
@@ -278,7 +230,7 @@ static void applied(struct session *session, unsigned which)
 
     msg.applied.exchange = number(session);
     msg.applied.skipped = which & 1;
-    trains(session, &msg, NULL);
+    asks(session, &msg, NULL);
 }
 
 static void trainer(struct session *session, unsigned which)
@@ -297,7 +249,7 @@ static void trainer(struct session *session, unsigned which)
             (struct msg_local_report){number(session), which & 1};
     if (msg.kind == MSG_LOCAL_REVIEWED)
         msg.local_reviewed.number = number(session);
-    trains(session, &msg, NULL);
+    asks(session, &msg, NULL);
 }
 
 /* What a trainer would do something with. */
@@ -319,18 +271,9 @@ static void overhear(struct session *session, const struct effect *effect)
         assert(isfinite(blob_floats(effect->payload)[i]));
 }
 
-/* The acts that any machine's fuzzer has. */
-static void common(struct session *session, unsigned which)
-{
-    static void (*const list[])(struct session *, struct slot *) = {
-        pass_time, run_some_job, hold};
-
-    list[which % 3](session, &session->slots[which / 3]);
-}
-
 static void (*const acts[])(struct session *session, unsigned which) = {
-    connect,  disconnect, welcome, grant,  verdict, result,   keep,   remark,
-    snapshot, applied,    trainer, common, common,  snapshot, result, keep};
+    come,     go,      welcome, grant,  verdict, result,   keep,   remark,
+    snapshot, applied, trainer, common, common,  snapshot, result, keep};
 
 static const char *check(const void *self)
 {
@@ -355,8 +298,8 @@ static struct node *open_node(struct session *session, uint8_t bits)
         return node;
     snapshot(session, 14);
     run_jobs(session);
-    connect(session, CONTROL);
-    connect(session, BULK);
+    come(session, SLOT_CONTROL);
+    come(session, SLOT_BULK);
     return node;
 }
 

@@ -152,3 +152,59 @@ void hold(struct session *session, struct slot *slot)
     (void)slot;
     session->holds = !session->holds;
 }
+
+/* ---- of a machine with a hub and a program ---- */
+
+uint64_t number(struct session *session)
+{
+    static const uint64_t large[] = {UINT64_MAX,        UINT64_MAX - 1,
+                                     UINT64_MAX / 2,    (uint64_t)1 << 63,
+                                     (uint64_t)1 << 32, UINT32_MAX};
+    uint8_t byte = next(session);
+
+    return byte < 250 ? byte : large[byte - 250];
+}
+
+void come(struct session *session, unsigned which)
+{
+    struct slot *slot = &session->slots[which & 1];
+    struct event event = {.kind = EVENT_JOIN};
+
+    if (slot->peer != PEER_NONE)
+        return;
+    slot->peer = event.peer = which & 1 ? PEER_BULK : PEER_CONTROL;
+    slot->channel = event.channel = which & 1 ? CHANNEL_BULK : CHANNEL_CONTROL;
+    step(session, &event);
+}
+
+void go(struct session *session, unsigned which)
+{
+    leave(session, &session->slots[which & 1]);
+}
+
+void tell(struct session *session, const struct msg *msg, struct blob *payload)
+{
+    bool bulk = msg_info(msg->kind)->channel == CHANNEL_BULK;
+
+    say(session, &session->slots[bulk ? SLOT_BULK : SLOT_CONTROL], msg,
+        payload);
+}
+
+void asks(struct session *session, const struct msg *msg, struct blob *payload)
+{
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .peer = PEER_TRAINER,
+                          .channel = CHANNEL_LOCAL,
+                          .msg = msg,
+                          .payload = payload};
+
+    step(session, &event);
+}
+
+void common(struct session *session, unsigned which)
+{
+    static void (*const list[])(struct session *, struct slot *) = {
+        pass_time, run_some_job, hold};
+
+    list[which % 3](session, &session->slots[which / 3]);
+}

@@ -59,4 +59,20 @@ void run_some_job(struct session *session, struct slot *slot);
 /* Jobs are held from now on, or run again. */
 void hold(struct session *session, struct slot *slot);
 
+/* ---- of a machine with a hub and a program ---- */
+
+enum { SLOT_CONTROL, SLOT_BULK };
+
+/* What a byte stands for: the upper ones for numbers near 2^32 and 2^64. */
+uint64_t number(struct session *session);
+/* An odd `which` is bulk. */
+void come(struct session *session, unsigned which);
+void go(struct session *session, unsigned which);
+/* The hub says so. */
+void tell(struct session *session, const struct msg *msg, struct blob *payload);
+/* The trainer, or the program, does. */
+void asks(struct session *session, const struct msg *msg, struct blob *payload);
+/* pass_time, run_some_job or hold, on a slot. */
+void common(struct session *session, unsigned which);
+
 #endif
