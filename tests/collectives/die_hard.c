@@ -68,7 +68,7 @@ static void come(struct cluster *cluster, unsigned place)
 /* What its last call gave. */
 static void take(struct cluster *cluster, unsigned place)
 {
-    const struct msg_told *told = patient_told(cluster->group, place);
+    const struct msg_told *told = virtual_told(cluster->group, place);
     const unsigned char *out = cluster->group->members[place].out;
     struct worker *worker = &cluster->workers[place];
     float most[ELEMENTS];

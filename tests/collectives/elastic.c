@@ -2,12 +2,6 @@
 
 #include "tests/check.h"
 
-const struct msg_told *elastic_told(const struct virtual_group *group,
-                                    unsigned place)
-{
-    return &group->members[place].told;
-}
-
 struct virtual_group *elastic_started(unsigned count, bool active)
 {
     struct virtual_group *group = virtual_new(MANNER_ELASTIC, count);
@@ -46,12 +40,12 @@ void elastic_check_all(const struct virtual_group *group, enum ending outcome)
 {
     for (unsigned i = 0; i < group->count; i++)
         if (group->members[i].client)
-            CHECK_EQUAL(outcome, elastic_told(group, i)->outcome);
+            CHECK_EQUAL(outcome, virtual_told(group, i)->outcome);
 }
 
 bool elastic_asks(struct virtual_group *group, unsigned place, enum ask ask)
 {
     virtual_ask(group, place, ask);
     CHECK(virtual_settle(group, 100 * SECOND));
-    return elastic_told(group, place)->yes;
+    return virtual_told(group, place)->yes;
 }

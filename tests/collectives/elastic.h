@@ -4,9 +4,6 @@
 
 #include "tests/collectives/virtual_group.h"
 
-/* The answer to the member's last request. */
-const struct msg_told *elastic_told(const struct virtual_group *group,
-                                    unsigned place);
 /* `count` members that have started, and that have built their group. */
 struct virtual_group *elastic_started(unsigned count, bool active);
 struct virtual_group *elastic_built(unsigned count, bool active);

@@ -22,7 +22,7 @@ struct worker {
 static void go_on(struct virtual_group *group, struct worker *workers,
                   unsigned place)
 {
-    const struct msg_told *told = elastic_told(group, place);
+    const struct msg_told *told = virtual_told(group, place);
     struct worker *worker = &workers[place];
     bool done = told->outcome == ENDING_SUCCESS;
 
@@ -92,16 +92,16 @@ static void ed_02_a_lost_worker_costs_one_batch_a_new_one_is_like_all(void)
     virtual_kill(group, 0);
     work(group, workers, 5);
     CHECK_EQUAL(1, workers[1].failed);
-    CHECK_EQUAL(0, elastic_told(group, 1)->rank);
-    CHECK_EQUAL(3, elastic_told(group, 1)->size);
+    CHECK_EQUAL(0, virtual_told(group, 1)->rank);
+    CHECK_EQUAL(3, virtual_told(group, 1)->size);
     /* It is started again with nothing, and is like the others after the next
      * collective: its parameters are theirs, not theirs its. */
     virtual_start(group, 0);
     workers[0] = (struct worker){.parameters = -5};
     virtual_ask(group, 0, ASK_BUILD);
     work(group, workers, 9);
-    CHECK_EQUAL(4, elastic_told(group, 1)->size);
-    CHECK_EQUAL(3, elastic_told(group, 0)->rank);
+    CHECK_EQUAL(4, virtual_told(group, 1)->size);
+    CHECK_EQUAL(3, virtual_told(group, 0)->rank);
     check_equal_parameters(group, workers);
     virtual_destroy(&group);
 }
@@ -118,10 +118,10 @@ static void ed_03_at_the_end_of_data_all_finish_alone_and_average(void)
     virtual_run(group, SECOND);
     virtual_call(group, 1, COLLECTIVE_STOP);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, virtual_told(group, 0)->outcome);
     elastic_average(group, 2);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(group, 2)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, virtual_told(group, 2)->outcome);
     virtual_call(group, 0, COLLECTIVE_STOP);
     virtual_run(group, SECOND);
     CHECK(group->members[0].asking && group->members[1].asking);
@@ -145,11 +145,11 @@ static void ed_03_who_dies_while_stopping_stops_nobody(void)
     virtual_run(group, SECOND);
     virtual_kill(group, 1);
     CHECK(virtual_settle(group, SECOND));
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 0)->outcome);
     virtual_call(group, 0, COLLECTIVE_STOP);
     virtual_call(group, 2, COLLECTIVE_STOP);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 2)->outcome); /* as it was */
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 2)->outcome); /* as it was */
     virtual_call(group, 2, COLLECTIVE_STOP);
     CHECK(virtual_settle(group, SECOND));
     elastic_check_all(group, ENDING_SUCCESS);
@@ -180,7 +180,7 @@ static void ed_05_what_cannot_be_recovered_never_blocks(void)
     before = group->now;
     patient_load(group, 0);
     CHECK(virtual_settle(group, SECOND));
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
     CHECK(group->now - before <= SECOND);
     virtual_destroy(&group);
 }
@@ -194,7 +194,7 @@ static void ed_05_the_number_of_members_may_change(void)
     for (unsigned k = 0; k < 5; k++) {
         for (unsigned i = 0; i < 3; i++) /* whoever is new is taken in */
             elastic_average_all(group);
-        CHECK_EQUAL(sizes[k], elastic_told(group, 1)->size);
+        CHECK_EQUAL(sizes[k], virtual_told(group, 1)->size);
         elastic_check_all(group, ENDING_SUCCESS);
         if (k < 2)
             (void)virtual_newcomer(group);
@@ -209,7 +209,7 @@ static void ed_05_the_number_of_members_may_change(void)
     patient_sum(group, 0, 1);
     patient_sum(group, 1, 1);
     CHECK(virtual_settle(group, 40 * SECOND));
-    CHECK_EQUAL(2, patient_told(group, 0)->size);
+    CHECK_EQUAL(2, virtual_told(group, 0)->size);
     virtual_destroy(&group);
 }
 

@@ -22,7 +22,7 @@ static void a_call_of_an_epoch_that_a_member_has_passed_fails(void)
     virtual_ask(group, 1, ASK_BUILD);
     virtual_run(group, SECOND);
     CHECK(!group->members[0].asking);
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 0)->outcome);
     elastic_average(group, 1);
     elastic_average(group, place);
     elastic_average(group, 0); /* which builds the group anew */
@@ -46,7 +46,7 @@ static void giving_up_a_call_of_a_former_epoch_fails_it(void)
     virtual_ask(group, 0, ASK_FORGET);
     virtual_run(group, SECOND);
     CHECK(!group->members[1].asking);
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 1)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 1)->outcome);
     virtual_destroy(&group);
 }
 

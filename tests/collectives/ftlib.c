@@ -52,9 +52,9 @@ static void ft_04_skip_allreduce_is_true_of_the_only_member(void)
     CHECK(!elastic_asks(group, 0, ASK_SKIP));
     virtual_ask_all(group, ASK_BUILD);
     CHECK(virtual_settle(group, SECOND));
-    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(group, 0)->outcome);
-    CHECK_EQUAL(0, elastic_told(group, 0)->rank);
-    CHECK_EQUAL(1, elastic_told(group, 0)->size);
+    CHECK_EQUAL(ENDING_NO_NEED, virtual_told(group, 0)->outcome);
+    CHECK_EQUAL(0, virtual_told(group, 0)->rank);
+    CHECK_EQUAL(1, virtual_told(group, 0)->size);
     CHECK(elastic_asks(group, 0, ASK_SKIP));
     /* A new member's report clears the flag, before any rebuild. */
     (void)virtual_newcomer(group);
@@ -82,10 +82,10 @@ static void ft_05_allreduce_average_1_skip_touches_nothing(void)
     virtual_start_all(group);
     elastic_average(group, 0); /* 2: a rebuild, which says SKIP */
     CHECK(virtual_settle(group, SECOND));
-    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, virtual_told(group, 0)->outcome);
     elastic_average(group, 0); /* 1: skip */
     CHECK(!group->members[0].asking);
-    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, virtual_told(group, 0)->outcome);
     CHECK_EQUAL(0, group->members[0].prepared);
     virtual_destroy(&group);
 }
@@ -104,7 +104,7 @@ static void ft_05_allreduce_average_2_rebuilds_or_aborts(void)
     group->members[0].deaf = true;
     elastic_average(group, 0);
     CHECK(virtual_settle(group, 61 * SECOND));
-    CHECK_EQUAL(ENDING_ABORT, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
     virtual_destroy(&group);
 }
 
@@ -117,8 +117,8 @@ static void ft_05_allreduce_average_3_rank_0_fails_for_a_newcomer(void)
     virtual_run(group, SECOND);
     elastic_average(group, 0);
     CHECK(!group->members[0].asking); /* at once, before anything is sent */
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 0)->outcome);
-    CHECK_TEXT("a new member has joined", elastic_told(group, 0)->text);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 0)->outcome);
+    CHECK_TEXT("a new member has joined", virtual_told(group, 0)->text);
     CHECK_EQUAL(0, group->inputs);
     virtual_destroy(&group);
 }
@@ -129,14 +129,14 @@ static void ft_05_allreduce_average_4_success_5_failure(void)
 
     elastic_average_all(group);
     elastic_check_all(group, ENDING_SUCCESS); /* 4 */
-    CHECK_EQUAL(1, elastic_told(group, 2)->averages);
+    CHECK_EQUAL(1, virtual_told(group, 2)->averages);
     elastic_average(group, 0);
     virtual_run(group, 100 * MILLISECOND);
     virtual_kill(group, 2); /* 5 */
     CHECK(virtual_settle(group, 10 * SECOND));
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 0)->outcome);
-    CHECK_CONTAINS("n2", elastic_told(group, 0)->text);
-    CHECK_EQUAL(1, elastic_told(group, 0)->averages);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 0)->outcome);
+    CHECK_CONTAINS("n2", virtual_told(group, 0)->text);
+    CHECK_EQUAL(1, virtual_told(group, 0)->averages);
     CHECK(!elastic_asks(group, 0, ASK_INITIALIZED));
     virtual_destroy(&group);
 }
@@ -161,9 +161,9 @@ static void ft_06_the_sum_is_divided_by_the_members_of_that_call(void)
 static void step(const struct virtual_group *group, double *weights)
 {
     for (unsigned i = 0; i < 3; i++)
-        if (elastic_told(group, i)->outcome == ENDING_SUCCESS)
+        if (virtual_told(group, i)->outcome == ENDING_SUCCESS)
             weights[i] += (double)virtual_float(group, i, 0);
-        else if (elastic_told(group, i)->outcome == ENDING_NO_NEED)
+        else if (virtual_told(group, i)->outcome == ENDING_NO_NEED)
             weights[i] += i + 1;
 }
 
@@ -205,13 +205,13 @@ static void ft_08_broadcast_barrier_allreduce_are_wrapped_alike(void)
         if (k == 0)
             CHECK_NEAR(5, (double)virtual_float(group, 1, 9), 0);
     }
-    CHECK_EQUAL(3, elastic_told(group, 0)->averages);
+    CHECK_EQUAL(3, virtual_told(group, 0)->averages);
     virtual_kill(group, 1);
     for (unsigned k = 0; k < 3; k++) {
         virtual_ask_all(group, ASK_FORGET);
         virtual_call(group, 0, all[k]);
         CHECK(virtual_settle(group, 70 * SECOND));
-        CHECK_EQUAL(ENDING_NO_NEED, elastic_told(group, 0)->outcome);
+        CHECK_EQUAL(ENDING_NO_NEED, virtual_told(group, 0)->outcome);
     }
     virtual_destroy(&group);
 }

@@ -28,8 +28,8 @@ static void ft_10_a_report_does_not_disturb_a_collective_under_way(void)
     CHECK(group->members[0].asking);
     elastic_average(group, 1);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_SUCCESS, elastic_told(group, 0)->outcome);
-    CHECK_EQUAL(ENDING_SUCCESS, elastic_told(group, 1)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 1)->outcome);
     CHECK_NEAR(1.5, (double)virtual_float(group, 0, 0), 0);
     CHECK(!elastic_asks(group, 0, ASK_INITIALIZED));
     virtual_destroy(&group);
@@ -53,7 +53,7 @@ static void ft_11_initialized_goes_false_on_exactly_these(void)
     CHECK(virtual_settle(group, 2 * SECOND));
     CHECK(!elastic_asks(group, 0, ASK_INITIALIZED));
     elastic_average_all(group); /* 1 is of the old epoch */
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 1)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 1)->outcome);
     elastic_average_all(group);
     elastic_check_all(group, ENDING_SUCCESS);
     CHECK(elastic_asks(group, 0, ASK_INITIALIZED));
@@ -62,7 +62,7 @@ static void ft_11_initialized_goes_false_on_exactly_these(void)
     virtual_run(group, SECOND);
     CHECK(elastic_asks(group, 0, ASK_INITIALIZED));
     elastic_average_all(group);
-    CHECK_EQUAL(ENDING_FAIL, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 0)->outcome);
     CHECK(!elastic_asks(group, 0, ASK_INITIALIZED));
     /* A report. */
     virtual_start(group, 1);
@@ -87,22 +87,22 @@ static void ft_12_a_rebuild_that_fails_changes_nothing(void)
 
     virtual_kill(group, 2);
     virtual_run(group, SECOND);
-    before = *elastic_told(group, 0);
+    before = *virtual_told(group, 0);
     group->members[0].deaf = true;
     virtual_ask(group, 0, ASK_BUILD);
     CHECK(virtual_settle(group, 61 * SECOND));
-    CHECK_EQUAL(ENDING_ABORT, elastic_told(group, 0)->outcome);
-    CHECK_EQUAL(before.epoch, elastic_told(group, 0)->epoch);
-    CHECK_EQUAL(3, elastic_told(group, 0)->size);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
+    CHECK_EQUAL(before.epoch, virtual_told(group, 0)->epoch);
+    CHECK_EQUAL(3, virtual_told(group, 0)->size);
     group->members[0].deaf = false;
     virtual_ask(group, 0, ASK_BUILD);
     CHECK(virtual_settle(group, 61 * SECOND));
     virtual_ask_all(group, ASK_BUILD);
     CHECK(virtual_settle(group, 61 * SECOND));
     elastic_check_all(group, ENDING_SUCCESS);
-    CHECK_EQUAL(2, elastic_told(group, 0)->size);
-    CHECK(elastic_told(group, 0)->epoch > before.epoch);
-    CHECK_EQUAL(elastic_told(group, 0)->epoch, elastic_told(group, 1)->epoch);
+    CHECK_EQUAL(2, virtual_told(group, 0)->size);
+    CHECK(virtual_told(group, 0)->epoch > before.epoch);
+    CHECK_EQUAL(virtual_told(group, 0)->epoch, virtual_told(group, 1)->epoch);
     CHECK(elastic_asks(group, 0, ASK_INITIALIZED));
     CHECK(!elastic_asks(group, 0, ASK_SKIP));
     virtual_destroy(&group);
@@ -120,7 +120,7 @@ static void ft_13_a_confirm_takes_less_than_a_rebuild_may(void)
     before = group->now;
     virtual_ask(group, 0, ASK_INITIALIZED);
     CHECK(virtual_settle(group, 60 * SECOND));
-    CHECK_EQUAL(ENDING_ABORT, elastic_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
     CHECK(group->now - before <= 25 * SECOND);
     CHECK(group->now - before >= 24 * SECOND);
     virtual_destroy(&group);
@@ -156,8 +156,8 @@ static void ft_14_who_is_not_on_the_list_has_an_error(void)
 
     virtual_ask(group, 0, ASK_BUILD);
     virtual_step(group, 0, &event);
-    CHECK_EQUAL(ENDING_ABORT, elastic_told(group, 0)->outcome);
-    CHECK_CONTAINS("without us", elastic_told(group, 0)->text);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
+    CHECK_CONTAINS("without us", virtual_told(group, 0)->text);
     virtual_destroy(&group);
 }
 
@@ -172,15 +172,15 @@ static void ft_15_a_leave_passive_fails_once_active_never(void)
     elastic_check_all(passive, ENDING_FAIL); /* one batch is lost */
     elastic_average_all(passive);
     elastic_check_all(passive, ENDING_SUCCESS);
-    CHECK_EQUAL(2, elastic_told(passive, 1)->size);
-    CHECK_EQUAL(0, elastic_told(passive, 1)->rank);
+    CHECK_EQUAL(2, virtual_told(passive, 1)->size);
+    CHECK_EQUAL(0, virtual_told(passive, 1)->rank);
 
     virtual_kill(active, 0);
     virtual_run(active, SECOND);
     elastic_average_all(active);
     elastic_check_all(active, ENDING_SUCCESS); /* none is */
     CHECK_NEAR(2.5, (double)virtual_float(active, 1, 0), 0);
-    CHECK_EQUAL(2, elastic_told(active, 1)->size);
+    CHECK_EQUAL(2, virtual_told(active, 1)->size);
     virtual_destroy(&passive);
     virtual_destroy(&active);
 }
@@ -201,17 +201,17 @@ static void ft_16_a_join_is_known_to_rank_0_and_all_rebuild(void)
         elastic_average(group, i);
     CHECK(virtual_settle(group, SECOND));
     for (unsigned i = 0; i < 3; i++)
-        CHECK_EQUAL(ENDING_FAIL, elastic_told(group, i)->outcome);
+        CHECK_EQUAL(ENDING_FAIL, virtual_told(group, i)->outcome);
     elastic_average_all(group);
     elastic_check_all(group, ENDING_SUCCESS);
-    CHECK_EQUAL(4, elastic_told(group, 0)->size);
-    CHECK_EQUAL(3, elastic_told(group, place)->rank);
+    CHECK_EQUAL(4, virtual_told(group, 0)->size);
+    CHECK_EQUAL(3, virtual_told(group, place)->rank);
     /* It never reports again: rank 0 is not disturbed when it comes back. */
     virtual_cut(group, place);
     virtual_run(group, SECOND);
     virtual_ask(group, place, ASK_BUILD);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_SUCCESS, elastic_told(group, place)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, place)->outcome);
     CHECK(elastic_asks(group, 0, ASK_INITIALIZED));
     virtual_destroy(&group);
 }
@@ -227,7 +227,7 @@ static void ft_12_a_rebuild_of_the_same_members_disturbs_nobody(void)
         elastic_average_all(group);
         elastic_check_all(group, ENDING_SUCCESS);
     }
-    CHECK_EQUAL(3, elastic_told(group, 1)->averages);
+    CHECK_EQUAL(3, virtual_told(group, 1)->averages);
     virtual_destroy(&group);
 }
 
@@ -235,7 +235,7 @@ static void ft_12_a_rebuild_of_the_same_members_disturbs_nobody(void)
 static void ef_13_a_change_is_a_new_epoch_and_rank_0_the_oldest(void)
 {
     struct virtual_group *group = elastic_built(2, false);
-    uint64_t epoch = elastic_told(group, 0)->epoch;
+    uint64_t epoch = virtual_told(group, 0)->epoch;
     unsigned place = virtual_newcomer(group);
 
     virtual_kill(group, place);
@@ -244,17 +244,17 @@ static void ef_13_a_change_is_a_new_epoch_and_rank_0_the_oldest(void)
     for (unsigned i = 0; i < 3; i++)
         elastic_average_all(group);
     elastic_check_all(group, ENDING_SUCCESS);
-    CHECK(elastic_told(group, 0)->epoch > epoch);
-    CHECK_EQUAL(0, elastic_told(group, 0)->rank);
-    CHECK_EQUAL(2, elastic_told(group, place)->rank);
-    epoch = elastic_told(group, 0)->epoch;
+    CHECK(virtual_told(group, 0)->epoch > epoch);
+    CHECK_EQUAL(0, virtual_told(group, 0)->rank);
+    CHECK_EQUAL(2, virtual_told(group, place)->rank);
+    epoch = virtual_told(group, 0)->epoch;
     virtual_kill(group, 0);
     for (unsigned i = 0; i < 3; i++)
         elastic_average_all(group);
     elastic_check_all(group, ENDING_SUCCESS);
-    CHECK(elastic_told(group, 1)->epoch > epoch);
-    CHECK_EQUAL(0, elastic_told(group, 1)->rank);
-    CHECK_EQUAL(1, elastic_told(group, place)->rank);
+    CHECK(virtual_told(group, 1)->epoch > epoch);
+    CHECK_EQUAL(0, virtual_told(group, 1)->rank);
+    CHECK_EQUAL(1, virtual_told(group, place)->rank);
     virtual_destroy(&group);
 }
 
@@ -265,16 +265,16 @@ static void ft_17_counts_are_adopted_and_who_is_behind_exits_with_3(void)
 
     for (unsigned i = 0; i < 5; i++)
         elastic_average_all(group);
-    CHECK_EQUAL(5, elastic_told(group, 0)->averages);
+    CHECK_EQUAL(5, virtual_told(group, 0)->averages);
     /* A newcomer adopts the count. */
     place = virtual_newcomer(group);
     virtual_ask(group, place, ASK_BUILD);
     CHECK(virtual_settle(group, SECOND));
-    CHECK_EQUAL(5, elastic_told(group, place)->averages);
+    CHECK_EQUAL(5, virtual_told(group, place)->averages);
     elastic_average_all(group);
     elastic_average_all(group);
     elastic_check_all(group, ENDING_SUCCESS);
-    CHECK_EQUAL(6, elastic_told(group, place)->averages);
+    CHECK_EQUAL(6, virtual_told(group, place)->averages);
     /* Who was cut off and has missed some must be started again. */
     group->members[1].deaf = true;
     virtual_cut(group, 1);
@@ -285,14 +285,14 @@ static void ft_17_counts_are_adopted_and_who_is_behind_exits_with_3(void)
         elastic_average(group, place);
         CHECK(virtual_settle(group, SECOND));
     }
-    CHECK_EQUAL(7, elastic_told(group, 0)->averages);
+    CHECK_EQUAL(7, virtual_told(group, 0)->averages);
     group->members[1].deaf = false;
     virtual_cut(group, 1);
     virtual_run(group, SECOND);
     elastic_average(group, 1);
     CHECK(virtual_settle(group, SECOND));
-    CHECK_EQUAL(ENDING_ABORT, elastic_told(group, 1)->outcome);
-    CHECK_EQUAL(3, elastic_told(group, 1)->exit);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 1)->outcome);
+    CHECK_EQUAL(3, virtual_told(group, 1)->exit);
     virtual_destroy(&group);
 }
 
@@ -314,8 +314,8 @@ static unsigned batches_done(const struct virtual_group *group)
 
     for (unsigned i = 0; i < CHURNING; i++)
         if (group->members[i].client &&
-            elastic_told(group, i)->outcome != ENDING_FAIL) {
-            CHECK(elastic_told(group, i)->outcome != ENDING_ABORT);
+            virtual_told(group, i)->outcome != ENDING_FAIL) {
+            CHECK(virtual_told(group, i)->outcome != ENDING_ABORT);
             done++;
         }
     return done;

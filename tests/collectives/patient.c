@@ -4,12 +4,6 @@
 
 #include "tests/check.h"
 
-const struct msg_told *patient_told(const struct virtual_group *group,
-                                    unsigned place)
-{
-    return &group->members[place].told;
-}
-
 struct virtual_group *patient_new(unsigned count)
 {
     struct virtual_group *group = virtual_new(MANNER_PATIENT, count);
@@ -45,7 +39,7 @@ void patient_sum_all(struct virtual_group *group, double value)
 void patient_check_all(const struct virtual_group *group, enum ending outcome)
 {
     for (unsigned i = 0; i < group->count; i++)
-        CHECK_EQUAL(outcome, patient_told(group, i)->outcome);
+        CHECK_EQUAL(outcome, virtual_told(group, i)->outcome);
 }
 
 /* A checkpoint of floats that are all `value`. */

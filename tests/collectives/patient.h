@@ -5,9 +5,6 @@
 #include "tests/collectives/virtual_group.h"
 
 struct virtual_group *patient_new(unsigned count);
-/* The answer to the member's last request. */
-const struct msg_told *patient_told(const struct virtual_group *group,
-                                    unsigned place);
 void patient_settle(struct virtual_group *group);
 /* All were told this. */
 void patient_check_all(const struct virtual_group *group, enum ending outcome);

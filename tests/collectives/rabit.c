@@ -13,7 +13,7 @@ static void rb_01_load_collectives_checkpoint_and_so_on(void)
     patient_settle(group);
     patient_check_all(group, ENDING_SUCCESS);
     for (unsigned version = 0; version < 4; version++) {
-        CHECK_EQUAL(version, patient_told(group, 1)->version);
+        CHECK_EQUAL(version, virtual_told(group, 1)->version);
         patient_sum_all(group, version);
         patient_check_all(group, ENDING_SUCCESS);
         CHECK_NEAR(3 * version + 3, (double)virtual_float(group, 2, 0), 0);
@@ -32,7 +32,7 @@ static void rb_02_load_0_touches_nothing_a_restarted_one_has_it_all(void)
 
     patient_load(group, 0);
     patient_settle(group);
-    CHECK_EQUAL(0, patient_told(group, 0)->version);
+    CHECK_EQUAL(0, virtual_told(group, 0)->version);
     CHECK_EQUAL(0xee, group->members[0].out[0]); /* untouched */
     patient_checkpoint_all(group, 3);
     patient_checkpoint_all(group, 4);
@@ -41,8 +41,8 @@ static void rb_02_load_0_touches_nothing_a_restarted_one_has_it_all(void)
     virtual_start(group, 2);
     patient_load(group, 2);
     patient_settle(group);
-    CHECK_EQUAL(2, patient_told(group, 2)->version);
-    CHECK_EQUAL(200, patient_told(group, 2)->bytes);
+    CHECK_EQUAL(2, virtual_told(group, 2)->version);
+    CHECK_EQUAL(200, virtual_told(group, 2)->bytes);
     CHECK_NEAR(4, (double)virtual_float(group, 2, 49), 0);
     virtual_destroy(&group);
 }
@@ -62,12 +62,12 @@ static void rb_03_a_checkpoint_is_one_version_together(void)
     patient_checkpoint(group, 2, 1);
     patient_settle(group);
     for (unsigned i = 0; i < 3; i++)
-        CHECK_EQUAL(1, patient_told(group, i)->version);
+        CHECK_EQUAL(1, virtual_told(group, i)->version);
     virtual_run(group, SECOND);
     CHECK_EQUAL(200, virtual_view(group).held); /* the model alone */
     patient_sum_all(group, 1);                  /* sequence 0 again */
     patient_check_all(group, ENDING_SUCCESS);
-    CHECK_EQUAL(1, patient_told(group, 0)->version);
+    CHECK_EQUAL(1, virtual_told(group, 0)->version);
     virtual_destroy(&group);
 }
 
@@ -92,8 +92,8 @@ static void rb_04_a_lazy_model_is_read_only_if_somebody_needs_it(void)
     patient_load(group, 2);
     virtual_run(group, SECOND);
     CHECK_EQUAL(1, group->members[0].served + group->members[1].served);
-    CHECK_EQUAL(ENDING_SUCCESS, patient_told(group, 2)->outcome);
-    CHECK_EQUAL(2, patient_told(group, 2)->version);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 2)->outcome);
+    CHECK_EQUAL(2, virtual_told(group, 2)->version);
     CHECK_NEAR(8, (double)virtual_float(group, 2, 49), 0);
     patient_sum(group, 2, 3);
     patient_settle(group);
@@ -120,12 +120,12 @@ static void rb_04_a_loss_after_the_last_collective(void)
     virtual_start(group, 2);
     patient_load(group, 2);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(2, patient_told(group, 0)->version);
+    CHECK_EQUAL(2, virtual_told(group, 0)->version);
     CHECK(group->members[2].asking); /* until somebody is in a collective */
     patient_sum(group, 0, 1);
     patient_sum(group, 1, 1);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(2, patient_told(group, 2)->version);
+    CHECK_EQUAL(2, virtual_told(group, 2)->version);
     CHECK_NEAR(8, (double)virtual_float(group, 2, 0), 0);
     patient_sum(group, 2, 1);
     patient_settle(group);
@@ -156,7 +156,7 @@ static void rb_04_a_model_is_not_read_while_it_may_change(void)
     virtual_run(group, SECOND);
     patient_sum(group, 0, 1);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(2, patient_told(group, 2)->version);
+    CHECK_EQUAL(2, virtual_told(group, 2)->version);
     CHECK_NEAR(8, (double)virtual_float(group, 2, 0), 0);
     virtual_destroy(&group);
 }
@@ -170,7 +170,7 @@ static void rb_04_who_asks_for_the_model_gets_it_from_another(void)
     patient_load(group, 0);
     patient_sum(group, 1, 1);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_SUCCESS, patient_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 0)->outcome);
     CHECK_EQUAL(1, group->members[1].served);
     CHECK_NEAR(7, (double)virtual_float(group, 0, 0), 0);
     virtual_destroy(&group);
@@ -182,18 +182,18 @@ static void rb_05_the_version_counts_checkpoints_a_world_of_one(void)
 
     for (unsigned version = 1; version < 4; version++) {
         patient_checkpoint_all(group, 1);
-        CHECK_EQUAL(version, patient_told(group, 0)->version);
+        CHECK_EQUAL(version, virtual_told(group, 0)->version);
     }
     patient_load(group, 0); /* of a world of one */
     patient_settle(group);
-    CHECK_EQUAL(0, patient_told(group, 0)->bytes);
+    CHECK_EQUAL(0, virtual_told(group, 0)->bytes);
     CHECK_EQUAL(0, virtual_view(group).held);
-    CHECK_EQUAL(3, patient_told(group, 0)->version);
+    CHECK_EQUAL(3, virtual_told(group, 0)->version);
     virtual_destroy(&group);
     group = patient_new(2);
     for (unsigned version = 1; version < 4; version++) {
         patient_checkpoint_all(group, 1);
-        CHECK_EQUAL(version, patient_told(group, 1)->version);
+        CHECK_EQUAL(version, virtual_told(group, 1)->version);
     }
     virtual_destroy(&group);
 }
@@ -209,9 +209,9 @@ static void who_asks_for_another_number_of_members_is_told_both(void)
     virtual_start(group, 1);
     patient_sum(group, 1, 1);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 1)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 1)->outcome);
     CHECK_TEXT("the group was begun with 2 members, this one asks for 3",
-               patient_told(group, 1)->text);
+               virtual_told(group, 1)->text);
     virtual_destroy(&group);
 }
 

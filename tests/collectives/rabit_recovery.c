@@ -23,10 +23,10 @@ static void rb_06_results_are_given_again_bit_for_bit(void)
     virtual_start(group, 1);
     patient_load(group, 1);
     virtual_run(group, SECOND);
-    CHECK_EQUAL(1, patient_told(group, 1)->version);
+    CHECK_EQUAL(1, virtual_told(group, 1)->version);
     patient_sum(group, 1, 12345); /* what it gives is not asked for */
     virtual_run(group, SECOND);
-    CHECK_EQUAL(ENDING_SUCCESS, patient_told(group, 1)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 1)->outcome);
     CHECK_EQUAL(0, memcmp(before, group->members[1].out, sizeof before));
     patient_sum(group, 1, 12345);
     virtual_run(group, SECOND);
@@ -52,7 +52,7 @@ static void rb_06_what_was_whole_is_not_needed_again(void)
     virtual_run(group, SECOND);
     virtual_call(group, 0, COLLECTIVE_ALLREDUCE);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_SUCCESS, patient_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 0)->outcome);
     CHECK_NEAR(2.5, (double)virtual_float(group, 0, 29), 0);
     virtual_destroy(&group);
 }
@@ -86,10 +86,10 @@ static void rb_07_a_mismatch_names_the_call(void)
     virtual_floats(group, 1, 7, 1);
     virtual_call(group, 1, COLLECTIVE_BROADCAST);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 1)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 1)->outcome);
     CHECK_TEXT("call 1: broadcast of 28 bytes from rank 0 here, allreduce sum "
                "of 160 bytes f32 at n0",
-               patient_told(group, 1)->text);
+               virtual_told(group, 1)->text);
     virtual_destroy(&group);
 }
 
@@ -100,8 +100,8 @@ static void rb_07_a_checkpoint_of_nothing_is_refused(void)
     virtual_floats(group, 0, 0, 0);
     virtual_call(group, 0, COLLECTIVE_CHECKPOINT);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 0)->outcome);
-    CHECK_TEXT("a checkpoint of zero bytes", patient_told(group, 0)->text);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
+    CHECK_TEXT("a checkpoint of zero bytes", virtual_told(group, 0)->text);
     virtual_destroy(&group);
 }
 
@@ -116,9 +116,9 @@ static void rb_07_too_many_losses_are_an_error_not_a_hang(void)
     virtual_start(group, 0);
     patient_load(group, 0);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
     CHECK_TEXT("version 1 was kept by its members only, and they are all lost",
-               patient_told(group, 0)->text);
+               virtual_told(group, 0)->text);
     virtual_destroy(&group);
     /* A model that the hub has is there for whoever comes back. */
     group = patient_new(2);
@@ -130,7 +130,7 @@ static void rb_07_too_many_losses_are_an_error_not_a_hang(void)
     patient_load(group, 0);
     patient_load(group, 1);
     patient_settle(group);
-    CHECK_EQUAL(1, patient_told(group, 1)->version);
+    CHECK_EQUAL(1, virtual_told(group, 1)->version);
     CHECK_NEAR(5, (double)virtual_float(group, 0, 0), 0);
     virtual_destroy(&group);
 }
@@ -208,7 +208,7 @@ static void rb_04_a_model_that_comes_too_late_is_asked_for_anew(void)
     average(group, 1);
     virtual_run(group, 10 * SECOND);
     CHECK_EQUAL(2, group->members[0].served);
-    CHECK_EQUAL(2, patient_told(group, 2)->version);
+    CHECK_EQUAL(2, virtual_told(group, 2)->version);
     average(group, 2);
     patient_settle(group);
     patient_check_all(group, ENDING_SUCCESS);
@@ -227,7 +227,7 @@ static void rb_04_a_model_without_room_is_refused_each_time(void)
         virtual_run(group, SECOND);
         CHECK(!group->members[1].asking);
         CHECK_TEXT("the model is more than the hub keeps",
-                   patient_told(group, 1)->text);
+                   virtual_told(group, 1)->text);
         CHECK_EQUAL(i + 1, group->members[0].served);
         patient_load(group, 1);
     }
@@ -259,14 +259,14 @@ static void rb_11_who_does_not_come_back_in_time_is_given_up(void)
     patient_sum(group, 2, 2);
     CHECK(virtual_settle(group, 40 * SECOND));
     CHECK(group->now - before >= 30 * SECOND);
-    CHECK_EQUAL(ENDING_FAIL, patient_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, virtual_told(group, 0)->outcome);
     CHECK_TEXT("n1: not back within 30 s; the group goes on without",
-               patient_told(group, 0)->text);
-    CHECK_EQUAL(2, patient_told(group, 2)->size);
+               virtual_told(group, 0)->text);
+    CHECK_EQUAL(2, virtual_told(group, 2)->size);
     patient_sum(group, 0, 1); /* the same call, among those who are left */
     patient_sum(group, 2, 2);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_SUCCESS, patient_told(group, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, 0)->outcome);
     CHECK_NEAR(3, (double)virtual_float(group, 2, 0), 0);
     virtual_destroy(&group);
 }
@@ -282,15 +282,15 @@ static void a_stranger_gets_a_place_that_is_free(void)
     place = virtual_newcomer(group);
     patient_sum(group, place, 1);
     patient_settle(group);
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, place)->outcome);
-    CHECK_TEXT("the group is full", patient_told(group, place)->text);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, place)->outcome);
+    CHECK_TEXT("the group is full", virtual_told(group, place)->text);
     virtual_kill(group, 1);
     virtual_run(group, 40 * SECOND);
     virtual_kill(group, place);
     virtual_start(group, place);
     patient_sum(group, place, 9); /* the result that there is */
     patient_settle(group);
-    CHECK_EQUAL(ENDING_SUCCESS, patient_told(group, place)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, virtual_told(group, place)->outcome);
     CHECK_NEAR(3, (double)virtual_float(group, place, 0), 0);
     patient_sum(group, place, 9);
     patient_sum(group, 0, 1);
@@ -319,11 +319,11 @@ static void who_is_refused_does_not_sit_down_later(void)
     virtual_step(group, 0, &joined);
     virtual_step(group, 0, &bulk);
     patient_sum(group, 0, 1);
-    CHECK_EQUAL(ENDING_ABORT, patient_told(group, 0)->outcome);
-    CHECK_EQUAL(0, patient_told(group, 0)->joined);
+    CHECK_EQUAL(ENDING_ABORT, virtual_told(group, 0)->outcome);
+    CHECK_EQUAL(0, virtual_told(group, 0)->joined);
     CHECK_TEXT("the hub was started again, and has lost the group's results "
                "and checkpoints",
-               patient_told(group, 0)->text);
+               virtual_told(group, 0)->text);
     virtual_destroy(&group);
 }
 

@@ -94,6 +94,10 @@ void virtual_ask_all(struct virtual_group *group, enum ask ask);
 void virtual_request(struct virtual_group *group, unsigned member,
                      const struct msg_ask *ask);
 
+/* The answer to the member's last request. */
+const struct msg_told *virtual_told(const struct virtual_group *group,
+                                    unsigned member);
+
 /* What its machine tells the member's program. */
 void virtual_hear(struct virtual_group *group, unsigned member,
                   const struct effect *effect);

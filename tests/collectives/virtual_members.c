@@ -197,3 +197,9 @@ struct coordinator_view virtual_view(const struct virtual_group *group)
     coordinator_look(group->coordinator, &view);
     return view;
 }
+
+const struct msg_told *virtual_told(const struct virtual_group *group,
+                                    unsigned member)
+{
+    return &group->members[member].told;
+}
