@@ -80,6 +80,11 @@ bool check_status(enum status expected, enum status actual, const char *words,
                   status_name(actual), status_name(expected));
 }
 
+bool same_bytes(const void *one, const void *other, size_t size)
+{
+    return memcmp(one, other, size) == 0;
+}
+
 const char *check_page(void (*print)(struct text *out))
 {
     static char bytes[32 * 1024];

@@ -56,6 +56,9 @@ bool check_contains(const char *part, const char *text, const char *words,
 bool check_status(enum status expected, enum status actual, const char *words,
                   struct place place);
 
+/* Whether they are so bit for bit, padding included. */
+bool same_bytes(const void *one, const void *other, size_t size);
+
 /* The page that `print` makes, which must fit; until the next call. */
 struct text;
 const char *check_page(void (*print)(struct text *out));

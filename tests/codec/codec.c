@@ -123,12 +123,6 @@ static void t20_what_is_added_can_be_taken_out_again(void)
     }
 }
 
-/* To the last bit. */
-static bool equal(const void *one, const void *other, size_t size)
-{
-    return memcmp(one, other, size) == 0;
-}
-
 static void payloads_may_lie_at_any_address(void)
 {
     static unsigned char bytes[MOST_BYTES], shifted[MOST_BYTES + 8];
@@ -144,8 +138,9 @@ static void payloads_may_lie_at_any_address(void)
             memset(others, 0, sizeof others);
             encode(&codecs[i], values, shifted + shift);
             codecs[i].add(shifted + shift, 0, ELEMENTS, ELEMENTS, 1, others);
-            CHECK(equal(bytes, shifted + shift, codecs[i].bound(ELEMENTS)));
-            CHECK(equal(sums, others, sizeof sums));
+            CHECK(
+                same_bytes(bytes, shifted + shift, codecs[i].bound(ELEMENTS)));
+            CHECK(same_bytes(sums, others, sizeof sums));
         }
     }
 }

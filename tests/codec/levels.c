@@ -159,18 +159,13 @@ static void t20_every_level_gives_the_bytes_and_sums_of_the_plain_one(void)
     }
 }
 
-/* To the last bit. */
-static bool equal(const void *one, const void *other, size_t size)
-{
-    return memcmp(one, other, size) == 0;
-}
-
 /* NaNs may differ in what they carry. */
 static bool alike(const double *expected, const double *sums, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (isnan(expected[i]) ? !isnan(sums[i])
-                               : !equal(&expected[i], &sums[i], sizeof sums[i]))
+        if (isnan(expected[i])
+                ? !isnan(sums[i])
+                : !same_bytes(&expected[i], &sums[i], sizeof sums[i]))
             return false;
     return true;
 }

@@ -21,12 +21,6 @@ enum {
     MOST_BYTES = 4 * MOST
 };
 
-/* To the last bit. */
-static bool equal(const void *one, const void *other, size_t size)
-{
-    return memcmp(one, other, size) == 0;
-}
-
 struct model {
     struct schema *schema;
     struct exempt *exempt;
@@ -252,7 +246,7 @@ static void a_model_of_vectors_is_raw(void)
     for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
         CHECK_EQUAL(sizeof bytes, payload_bytes(&extent, (enum codec_id)codec));
         payload_encode(&extent, (enum codec_id)codec, values, bytes);
-        CHECK(equal(values, bytes, sizeof bytes));
+        CHECK(same_bytes(values, bytes, sizeof bytes));
         CHECK(payload_fits(&extent, (enum codec_id)codec, bytes, sizeof bytes));
     }
     exempt_destroy(&exempt);

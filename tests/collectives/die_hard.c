@@ -164,14 +164,6 @@ static bool turn(struct cluster *cluster)
     return done;
 }
 
-/* Bit for bit. */
-static bool same(const float *one, const float *other)
-{
-    const void *a = one, *b = other;
-
-    return memcmp(a, b, ELEMENTS * sizeof *one) == 0;
-}
-
 /* Runs until all are done, into `model` (that of each must be the same). */
 static void run(uint64_t seed, bool lazy, bool deadly, float *model)
 {
@@ -195,7 +187,8 @@ static void run(uint64_t seed, bool lazy, bool deadly, float *model)
     CHECK(done);
     memcpy(model, cluster.workers[0].model, sizeof cluster.workers[0].model);
     for (unsigned i = 1; i < WORKERS; i++)
-        CHECK(same(model, cluster.workers[i].model));
+        CHECK(same_bytes(model, cluster.workers[i].model,
+                         ELEMENTS * sizeof *model));
     virtual_destroy(&cluster.group);
 }
 
@@ -206,7 +199,7 @@ static void rb_14_whoever_dies_whenever_the_same_bytes(void)
     run(1, false, false, calm);
     for (uint64_t seed = 1; seed <= (runs_slowly() ? 10 : 100); seed++) {
         run(seed, seed % 2, true, model);
-        if (!CHECK(same(calm, model)))
+        if (!CHECK(same_bytes(calm, model, sizeof calm)))
             return;
     }
 }

@@ -137,12 +137,6 @@ static void what_is_refused_is_quoted_safely(void)
     refused("every", text, expected);
 }
 
-/* Whether nothing at all has changed, padding included. */
-static bool same_bytes(const void *a, const void *b, size_t size)
-{
-    return memcmp(a, b, size) == 0;
-}
-
 static void what_is_refused_changes_nothing(void)
 {
     struct options before;

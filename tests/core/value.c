@@ -31,12 +31,6 @@ static nanos duration(const char *text)
                                                             : -1;
 }
 
-/* Whether nothing at all has changed, padding included. */
-static bool same_bytes(const void *a, const void *b, size_t size)
-{
-    return memcmp(a, b, size) == 0;
-}
-
 /* Checks that the text is refused, with this sentence, and nothing written. */
 static void refused(enum value_kind kind, const char *text,
                     const char *sentence)

@@ -55,8 +55,7 @@ static void copy_all(struct copy *copy, const struct hub_fixture *f,
 
 static bool same(const struct copy *one, const struct copy *other)
 {
-    // NOLINTNEXTLINE(bugprone-*,cert-*): bit for bit
-    return memcmp(one->values, other->values, sizeof one->values) == 0;
+    return same_bytes(one->values, other->values, sizeof one->values);
 }
 
 /* Progress that is another for each element and exchange. */

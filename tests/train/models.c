@@ -64,10 +64,7 @@ void check_gradients(struct trainer *trainer)
 
 bool same_floats(const float *a, const float *b, uint64_t count)
 {
-    const unsigned char *left = (const unsigned char *)a;
-    const unsigned char *right = (const unsigned char *)b;
-
-    return memcmp(left, right, count * sizeof *a) == 0;
+    return same_bytes(a, b, count * sizeof *a);
 }
 
 static bool same_values(const struct trainer *a, const struct trainer *b)

@@ -15,11 +15,6 @@
 
 /* ---- the library ---- */
 
-static bool same_bits(const void *one, const void *other, size_t bytes)
-{
-    return memcmp(one, other, bytes) == 0;
-}
-
 /* What the tensors hold moves from one place to another and back: the
  * parameters, or copies of those that lie in `device`. */
 struct mover {
@@ -103,7 +98,7 @@ static void step(struct mover *mover, const struct star_progress *progress)
         begun = !mover->copying && star_due(mover->link) & STAR_DUE_COPY;
     CHECK_EQUAL(begun, (due & STAR_DUE_OFFER) != 0);
     if (!(due & STAR_DUE_RESULT))
-        CHECK(same_bits(before, x, sizeof before));
+        CHECK(same_bytes(before, x, sizeof before));
 }
 
 /* Hands the copy over in pieces: the third of four, and the last element, are
@@ -221,9 +216,9 @@ static void check_library(const struct twin_script *script,
 
         CHECK_EQUAL(heard[i].offer.iteration, other->offer.iteration);
         CHECK_EQUAL(heard[i].offer.samples, other->offer.samples);
-        CHECK(same_bits(&heard[i].offer.score, &other->offer.score,
-                        sizeof other->offer.score));
-        CHECK(same_bits(heard[i].values, other->values, sizeof other->values));
+        CHECK(same_bytes(&heard[i].offer.score, &other->offer.score,
+                         sizeof other->offer.score));
+        CHECK(same_bytes(heard[i].values, other->values, sizeof other->values));
     }
     fake_hub_destroy(&hub);
 }
