@@ -4,7 +4,7 @@
 
 #include "codec/manifest.h"
 #include "tests/check.h"
-#include "tests/hub/hub_fixture.h"
+#include "tests/hub/kept_centre.h"
 
 #define LIFE (UINT64_C(1) << 32)
 
@@ -36,12 +36,6 @@ static struct fake_node doubter(struct hub_fixture *f)
     node.hello.epoch = LIFE;
     node.hello.kept = 1 + 5;
     return node;
-}
-
-static enum start start_of(const struct hub_fixture *f,
-                           const struct fake_node *node)
-{
-    return (enum start)fake_node_heard(f, node, MSG_WELCOME)->welcome.start;
 }
 
 /* A manifest of the run and of version 5, under that key. */
@@ -87,7 +81,7 @@ static void a_hub_that_was_superseded_steps_down(void)
 
     b = doubter(f);
     fake_node_comes_again(f, &b);
-    CHECK_EQUAL(START_GIVE, start_of(f, &b));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &b));
     CHECK(!hub_fixture_look(f)->superseded);
     proves(f, &b, 7, LIFE | 3, f->config.seal.key);
     CHECK(hand_note(&f->hand, NOTE_SUPERSEDED) != NULL);
@@ -184,8 +178,8 @@ static void rounds_go_on_while_a_proof_is_awaited(void)
     fake_node_comes_again(f, &b);
     c = doubter(f);
     fake_node_comes_again(f, &c);
-    CHECK_EQUAL(START_GIVE, start_of(f, &c));
-    CHECK_EQUAL(START_GO, start_of(f, &a));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &c));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
     goes_on(f, &a);
     proves(f, &c, 7, LIFE, f->config.seal.key);
     CHECK(hub_fixture_look(f)->superseded);
@@ -250,8 +244,8 @@ static void a_higher_epoch_of_another_run_means_nothing(void)
     b = doubter(f);
     b.hello.run = 8;
     fake_node_hello(f, &b);
-    CHECK_EQUAL(START_TAKE, start_of(f, &b));
-    CHECK_EQUAL(START_GO, start_of(f, &a));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &b));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
     goes_on(f, &a);
     hub_fixture_destroy(&f);
 }

@@ -195,6 +195,15 @@ struct node_fixture *node_fixture_offering(void)
     return f;
 }
 
+struct node_fixture *node_fixture_merged(void)
+{
+    struct node_fixture *f = node_fixture_offering();
+
+    node_fixture_answers(f, 1, VERB_REBASE, 5);
+    node_fixture_applied(f, 1);
+    return f;
+}
+
 void node_fixture_leaves(struct node_fixture *f, uint64_t exchange,
                          double value)
 {

@@ -40,6 +40,8 @@ struct node_fixture *node_fixture_surrogate(uint32_t scale);
 /* A fixture that is ready at 1, and the same with exchange 1 offered at 3. */
 struct node_fixture *node_fixture_member(void);
 struct node_fixture *node_fixture_offering(void);
+/* That exchange, of 2, has been merged; the centre is 5, and so is x. */
+struct node_fixture *node_fixture_merged(void);
 void node_fixture_destroy(struct node_fixture **f);
 size_t node_fixture_length(uint32_t chunk);
 

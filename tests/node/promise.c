@@ -5,16 +5,6 @@
 #include "tests/node/keeper.h"
 #include "tests/node/rig.h"
 
-/* Exchange 1 at x = 3 has been merged; the centre is 5, and so is x. */
-static struct node_fixture *node_fixture_merged(void)
-{
-    struct node_fixture *f = node_fixture_offering();
-
-    node_fixture_answers(f, 1, VERB_REBASE, 5);
-    node_fixture_applied(f, 1);
-    return f;
-}
-
 static void what_a_lost_centre_had_is_offered_again(void)
 {
     struct node_fixture *f = node_fixture_merged();

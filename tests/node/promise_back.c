@@ -2,16 +2,6 @@
 #include "tests/check.h"
 #include "tests/node/keeper.h"
 
-/* Exchange 1, of 2, has been merged; the centre is 5, and so is x. */
-static struct node_fixture *node_fixture_merged(void)
-{
-    struct node_fixture *f = node_fixture_offering();
-
-    node_fixture_answers(f, 1, VERB_REBASE, 5);
-    node_fixture_applied(f, 1);
-    return f;
-}
-
 static void what_is_there_after_all_counts_once(void)
 {
     struct node_fixture *f = node_fixture_merged();

@@ -296,3 +296,13 @@ unsigned lab_differing(const struct lab *lab, uint64_t version,
         differing += bits_of(ours[i]) != bits_of(values[i]);
     return differing;
 }
+
+bool lab_tell_truth(const void *context, const float *x, size_t elements,
+                    double *loss, double *error)
+{
+    (void)context;
+    *loss = *error = 0;
+    for (size_t i = 0; i < elements; i++)
+        *loss += (double)x[i] * (double)x[i] / 2;
+    return true;
+}

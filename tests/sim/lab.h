@@ -83,4 +83,9 @@ const float *lab_values(const struct lab *lab, uint64_t version);
 unsigned lab_differing(const struct lab *lab, uint64_t version,
                        const float *values);
 
+/* An evaluator of those who descend to the origin: half the square of the
+ * distance. */
+bool lab_tell_truth(const void *context, const float *x, size_t elements,
+                    double *loss, double *error);
+
 #endif

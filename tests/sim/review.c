@@ -16,20 +16,10 @@ static const struct model descending = {
 static const struct model climbing = {
     trainer_quadratic, &bowl, -0.5, 0, NULL, NULL};
 
-static bool tell_truth(const void *context, const float *x, size_t elements,
-                       double *loss, double *error)
-{
-    (void)context;
-    *loss = *error = 0;
-    for (size_t i = 0; i < elements; i++)
-        *loss += (double)x[i] * (double)x[i] / 2;
-    return true;
-}
-
 static bool lie(const void *context, const float *x, size_t elements,
                 double *loss, double *error)
 {
-    bool made = tell_truth(context, x, elements, loss, error);
+    bool made = lab_tell_truth(context, x, elements, loss, error);
 
     *loss = -*loss;
     return made;
@@ -80,7 +70,7 @@ static struct lab *lab_of(struct heard *heard, const char *policy,
     lab->config.hub.policy = preset_find(policy)->policy;
     lab->config.hub.every = 4;
     lab->config.hub.delay = delay;
-    lab->evaluate = tell_truth;
+    lab->evaluate = lab_tell_truth;
     lab->own = heard;
     lab->after_step = listen;
     for (unsigned i = 0; i < ELEMENTS; i++)
@@ -192,7 +182,7 @@ static void reviewers_that_crash_hold_nothing_up(void)
 {
     static unsigned victims[] = {4, 1, 2};
     struct heard heard;
-    struct lab *lab = star_of(&heard, NODES, 4, tell_truth);
+    struct lab *lab = star_of(&heard, NODES, 4, lab_tell_truth);
 
     for (unsigned i = 0; i < 3; i++)
         world_at(lab->world, (nanos)(2 + 2 * i) * SECOND + 3 * MILLISECOND,

@@ -36,16 +36,6 @@ static double keep_quiet(const void *context, uint64_t iteration,
 
 static const struct model quiet = {keep_quiet, &bowl, 0.01, 0, NULL, NULL};
 
-static bool tell_truth(const void *context, const float *x, size_t elements,
-                       double *loss, double *error)
-{
-    (void)context;
-    *loss = *error = 0;
-    for (size_t i = 0; i < elements; i++)
-        *loss += (double)x[i] * (double)x[i] / 2;
-    return true;
-}
-
 /* What the hub has told, and what all nodes but the last do, NULL: climb. */
 struct heard {
     const struct model *others;
@@ -154,7 +144,7 @@ static void the_best_first_parameters_become_everybodys(void)
  */
 static void who_boasts_does_not_win(void)
 {
-    static trainer_evaluator *const testers[] = {tell_truth, NULL};
+    static trainer_evaluator *const testers[] = {lab_tell_truth, NULL};
     static float starts[NODES][ELEMENTS];
 
     for (unsigned i = 0; i < 2; i++) {
@@ -177,7 +167,7 @@ static void who_boasts_loses_to_who_could_not_be_tested(void)
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
     struct lab *lab =
-        tournament_with(&heard, starts, 2, 2, &boasting, tell_truth);
+        tournament_with(&heard, starts, 2, 2, &boasting, lab_tell_truth);
 
     lab_run(lab, 30 * SECOND);
     CHECK_TEXT("n1", heard.founder);

@@ -4,21 +4,13 @@
 
 #include "hub/program/keys.h"
 #include "tests/check.h"
+#include "tests/keys/keyring.h"
 #include "tests/net/fake_machine.h"
-#include "tests/store/folder.h"
 
 enum { REVOKED = 3, ENROLLING = 5 };
 
 static struct hub_keys keys;
 static struct why why;
-
-static struct key some_key(void)
-{
-    struct key_pair pair;
-
-    CHECK_OK(key_pair_make(&pair, &why));
-    return pair.shown;
-}
 
 /* A list with some who are revoked, and nobody else. */
 static void open_keys(const struct folder *folder)
