@@ -240,6 +240,8 @@ static void say_state(const struct hub *hub, nanos now, struct hub_view *view)
 {
     const char *words = phase_words[hub->run.phase];
 
+    if (hub->run.phase == PHASE_RECOVERING && !hub->roll.tally.present)
+        words = "waiting for a node, which may keep a newer centre";
     if (hub->memory.save_until && hub->run.phase < PHASE_ENDED)
         words = "the model cannot be saved: it is tried again";
     if (words)

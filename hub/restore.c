@@ -397,5 +397,6 @@ enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
     hub->memory.recovery.epoch = saved.epoch;
     hub->memory.recovery.version = saved.version;
     hub->memory.saved_version = hub->memory.scored_version = NO_VERSION;
+    hub->memory.first_score = hub->next_job; /* of this centre */
     return STATUS_OK;
 }

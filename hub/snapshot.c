@@ -408,13 +408,27 @@ bool snapshot_is_behind(const struct hub *hub)
     return hub->memory.saved_version != hub->centre.version || hub->memory.best;
 }
 
+/* What the disk has may have reached the goal: then no node need come. */
+static void score_recovered(struct hub *hub)
+{
+    if (hub->config.goal == GOAL_NONE || !hub->config.evaluate ||
+        hub->memory.evaluating ||
+        hub->memory.scored_version == hub->centre.version)
+        return;
+    hub->memory.want_evaluate = true;
+    hub->dirty |= DIRTY_MEMORY;
+}
+
 void snapshot_tick(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
-    if (!centre_is_founded(hub) || hub->run.phase >= PHASE_STOPPING ||
-        hub->run.phase == PHASE_RECOVERING)
+    if (!centre_is_founded(hub) || hub->run.phase >= PHASE_STOPPING)
         return;
+    if (hub->run.phase == PHASE_RECOVERING) {
+        score_recovered(hub);
+        return;
+    }
     keeping_tick(hub);
     if (!hub->memory.evaluating && hub->now >= hub->memory.next_evaluate &&
         hub->memory.scored_version != hub->centre.version &&

@@ -102,6 +102,36 @@ static void nor_does_it_wait_beyond_its_time(void)
     hub_fixture_destroy(&f);
 }
 
+/* A hub that nobody comes to, with a goal and such a centre on its disk. */
+static struct hub_fixture *go_on_with(double accuracy)
+{
+    struct kept_centre kept;
+    struct fake_node a;
+    struct hub_fixture *f = kept_centre_after(&store, &before, &a, &kept);
+
+    store_lend(&store, f);
+    store.accuracy = accuracy;
+    f->config.goal = GOAL_ACCURACY;
+    f->config.goal_value = 0.87;
+    kept_centre_open(f, &before);
+    hand_wait(&f->hand, HUB_RECOVERY + 2 * SECOND);
+    return f;
+}
+
+static void nor_for_a_goal_that_its_disk_has_reached(void)
+{
+    struct hub_fixture *f = go_on_with(0.86);
+
+    CHECK(!hub_ended(f->hub));
+    CHECK_CONTAINS("waiting for a node", hub_fixture_look(f)->state);
+    hub_fixture_destroy(&f);
+    f = go_on_with(0.88);
+    CHECK(hub_ended(f->hub));
+    CHECK(hub_fixture_look(f)->reached);
+    CHECK_CONTAINS("goal reached", hub_fixture_look(f)->reason);
+    hub_fixture_destroy(&f);
+}
+
 static void who_is_drained_gives_what_it_keeps_before_it_leaves(void)
 {
     struct kept_centre kept;
@@ -153,6 +183,7 @@ void add_hub_recover_end_tests(CU_pSuite suite)
     TEST(a_stop_counts_from_when_the_newest_version_is_there);
     TEST(a_hub_that_nobody_comes_to_ends_when_it_has_looked);
     TEST(nor_does_it_wait_beyond_its_time);
+    TEST(nor_for_a_goal_that_its_disk_has_reached);
     TEST(who_is_drained_gives_what_it_keeps_before_it_leaves);
     TEST(who_is_drained_and_breaks_off_still_gives_what_it_keeps);
 }
