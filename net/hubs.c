@@ -90,7 +90,8 @@ const char *hubs_refuse(struct hubs *hubs, const struct net_channel *control)
     hubs->ended = true;
     return control->plan.keys
                ? "the hub does not let in this node's key: it is revoked, or "
-                 "its key for nodes has been replaced"
+                 "its key for nodes has been replaced; who runs it can "
+                 "enroll this node"
                : "the hub lets in keys only, and this node has none: give it "
                  "--key-file; starswitch-hub keygen makes that file";
 }

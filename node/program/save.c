@@ -87,7 +87,9 @@ enum status node_save(const struct trainer *trainer,
     if (state->iteration && !state->exit_code && !state->offered &&
         !state->applied && !state->attached)
         (void)fprintf(stderr,
-                      "starswitch-node: no hub was there, and what was "
-                      "learnt is lost: --save FILE.safetensors keeps it\n");
+                      "starswitch-node: no hub has taken this node in (%s), "
+                      "and what was learnt is lost: --save FILE.safetensors "
+                      "keeps it\n",
+                      state->text);
     return STATUS_OK;
 }

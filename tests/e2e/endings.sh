@@ -85,7 +85,8 @@ awk -v score="$score" 'BEGIN { exit !(score > 0 && score <= 0.3) }' ||
 start alone "$bin/starswitch-node" --hub 127.0.0.1:1 --model $model \
     --data "$data" --iterations 50
 ends alone 0 20
-said alone "no hub was there, and what was learnt is lost: --save" ||
+said alone "no hub has taken this node in (training alone; " &&
+    said alone "), and what was learnt is lost: --save" ||
     failed "alone: not a word of what is lost"
 start alone "$bin/starswitch-node" --hub 127.0.0.1:1 --model $model \
     --data "$data" --iterations 50 --save "$here/alone.safetensors"

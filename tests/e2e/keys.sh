@@ -288,6 +288,8 @@ for who in n2 fresh; do
     until_ 20 "$who trains" at_least $who iteration 10
     send TERM $who
     ends $who 0
+    said $who "other keys than this node's key is for), and what was learnt" ||
+        failed "$who does not say at its end why what it has learnt is lost"
 done
 told h offence 127.0.0.1 || failed "the hub does not say from where"
 send TERM h

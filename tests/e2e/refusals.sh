@@ -123,7 +123,7 @@ ends other 78 10
 said other layer1.weight || failed "the node does not name the tensor"
 said other "16,6 in the run" && said other "8,6 at the node" ||
     failed "the node does not say the two shapes"
-! said other "no hub was there" || failed "it was there, and refused it"
+! said other "what was learnt is lost" || failed "it was there, and refused it"
 told h node_refused other || failed "the hub does not say that it refused"
 said h layer1.weight || failed "the hub does not name the tensor"
 sed 's/^/    /' "$here/other.err"
