@@ -129,7 +129,7 @@ static void record_scenario(struct record *record,
     options.given.compute = options.given.params = OPTION_CONFIG;
     options.given.rate = options.given.port = OPTION_CONFIG;
     options.given.latency = options.given.jitter = OPTION_CONFIG;
-    options.given.step_time = OPTION_CONFIG;
+    options.given.step_time = options.given.star_nodes = OPTION_CONFIG;
     record_set(record, &options, PROGRAM_SIM);
 }
 

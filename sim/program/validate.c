@@ -1,12 +1,13 @@
 /* starswitch-sim validate: a recorded run is simulated, and both are measured
  * by the same rule.
  *
- * The settings are those of the recording; nodes come when they came, take as
- * long for an iteration as they took, and are as far away as their quickest
- * PING; links are as fast as the fastest batch of chunks. What the recording
- * or the command line says of them takes the place of that. A --goal on the
- * command line is no end but what the time is measured to; --record keeps the
- * simulation's recording. */
+ * The settings are those of the recording, as is for how many nodes the first
+ * round waits (--nodes); nodes come when they came, take as long for an
+ * iteration as they took, and are as far away as their quickest PING; links are
+ * as fast as the fastest batch of chunks. What the recording or the command
+ * line says of them takes the place of that. A --goal on the command line is no
+ * end but what the time is measured to; --record keeps the simulation's
+ * recording. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +173,11 @@ static void settle(struct validation *of)
     struct options *options = &of->options;
     uint64_t rate = fastest(of->recorded);
 
+    options->nodes = options->given.star_nodes ? options->star_nodes : 1;
+    options->given.nodes = OPTION_CONFIG;
     options->star_nodes = of->recorded->node_count;
+    if (!options->given.step_time && of->real.step > 0)
+        options->step_time = (nanos)(of->real.step * (double)SECOND);
     if (!options->given.rate && rate)
         options->rate = rate;
     if (!options->given.port && rate)

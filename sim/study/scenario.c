@@ -91,7 +91,8 @@ static enum status settle(struct scenario *scenario, struct why *why)
     enum status status = settle_step(options, why);
     bool unsaid = !options->time;
 
-    options->nodes = options->star_nodes;
+    if (!options->given.nodes) /* validate knows it of the hub */
+        options->nodes = options->star_nodes;
     settle_end(options);
     if (status == STATUS_OK)
         status = hub_configure(options, &scenario->hub, why);

@@ -163,38 +163,95 @@ static void what_is_no_recording_is_refused(void)
     folder_remove(&folder);
 }
 
+/* Leaves a line out of run.record. */
+static void leave_out(const struct folder *folder, const char *setting)
+{
+    const char *path = folder_file(folder, "run.record");
+    size_t size, length;
+    char *text = file_content(path, &size), *at;
+
+    at = text ? strstr(text, setting) : NULL;
+    if (CHECK(at)) {
+        length = strcspn(at, "\n") + 1;
+        memmove(at, at + length, strlen(at + length) + 1);
+        CHECK(
+            file_fill(folder_file(folder, "run.record"), text, size - length));
+    }
+    free(text);
+}
+
+static struct command validate_again(const struct folder *folder,
+                                     const char *more)
+{
+    char line[200];
+
+    (void)snprintf(line, sizeof line, "validate %s %s",
+                   folder_file(folder, "run.record"), more);
+    return command_line(folder, sim_validate, line);
+}
+
 /* As a hub without a model of its own makes it. */
 static void the_size_of_the_model_is_not_made_up(void)
 {
     struct folder folder;
     struct command command;
-    char line[600], *text, *at;
-    size_t size;
 
     if (!CHECK(folder_new(&folder)))
         return;
-    (void)snprintf(line, sizeof line,
-                   "run --nodes 2 --params 1000000 --time 5s --record %s",
-                   folder_file(&folder, "run.record"));
-    command = command_line(&folder, sim_run, line);
+    command = validate(&folder, "--nodes 2 --params 1000000 --time 5s", "");
     command_free(&command);
-    text = file_content(folder_file(&folder, "run.record"), &size);
-    at = text ? strstr(text, "set params ") : NULL;
-    CHECK(at != NULL);
-    if (at) {
-        size_t line_size = strcspn(at, "\n") + 1;
+    leave_out(&folder, "set params ");
+    command = validate_again(&folder, "");
+    CHECK_EQUAL(status_exit_code(STATUS_USAGE), command.code);
+    CHECK_CONTAINS("say --params N", command.err);
+    command_free(&command);
+    folder_remove(&folder);
+}
 
-        memmove(at, at + line_size, strlen(at + line_size) + 1);
-        CHECK(file_fill(folder_file(&folder, "run.record"), text,
-                        size - line_size));
-        (void)snprintf(line, sizeof line, "validate %s",
-                       folder_file(&folder, "run.record"));
-        command = command_line(&folder, sim_validate, line);
-        CHECK_EQUAL(status_exit_code(STATUS_USAGE), command.code);
-        CHECK_CONTAINS("say --params N", command.err);
-        command_free(&command);
-    }
-    free(text);
+/* Nor does it tell steps; here they are half as long as usual. */
+static void the_star_has_the_steps_that_it_had(void)
+{
+    struct folder folder;
+    struct command command;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    command =
+        validate(&folder, "--nodes 2 --params 1M --time 20s --speeds 2,2", "");
+    command_free(&command);
+    leave_out(&folder, "set step-time ");
+    command = validate_again(&folder, "");
+    CHECK_CONTAINS("steps of 49.9", command.out);
+    command_free(&command);
+    folder_remove(&folder);
+}
+
+/* A hub waits for one only, unless it says --nodes: the third comes late. */
+static void the_first_round_waits_for_as_many_as_it_did(void)
+{
+    static const char late[] = "at 10s start n3\n";
+    struct folder folder;
+    struct command command;
+    double all, one;
+    char run[300];
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK(file_fill(folder_file(&folder, "late"), late, strlen(late)));
+    (void)snprintf(run, sizeof run,
+                   "--nodes 3 --params 1M --policy mean --time 20s --scenario "
+                   "%s",
+                   folder_file(&folder, "late"));
+    command = validate(&folder, run, "--json");
+    all = number(command.out, "simulated", "rounds");
+    CHECK_NEAR(number(command.out, "real", "rounds"), all, 2);
+    command_free(&command);
+    leave_out(&folder, "set nodes ");
+    command = validate_again(&folder, "--json");
+    one = number(command.out, "simulated", "rounds");
+    CHECK(all > 0);
+    CHECK(one > 1.5 * all);
+    command_free(&command);
     folder_remove(&folder);
 }
 
@@ -206,4 +263,6 @@ void add_sim_program_validate_tests(CU_pSuite suite)
     TEST(what_does_not_fit_is_warned_of);
     TEST(what_is_no_recording_is_refused);
     TEST(the_size_of_the_model_is_not_made_up);
+    TEST(the_first_round_waits_for_as_many_as_it_did);
+    TEST(the_star_has_the_steps_that_it_had);
 }
