@@ -80,9 +80,10 @@ void run_describe_star(const struct scenario *scenario, struct text *out)
     add_rate(options->rate, out);
     text_add(out, " each, ");
     add_rate(options->port, out);
-    text_add(out, " at the hub, %.3g ms + %.3g ms, steps of %.4g ms%s%s\n",
+    text_add(out, " at the hub, %.3g ms + %.3g ms, steps of %.4g ms%s%s%s%s\n",
              1e-6 * (double)options->latency, 1e-6 * (double)options->jitter,
              1e-6 * (double)options->step_time,
+             options->speeds[0] ? ", speeds " : "", options->speeds,
              options->trace[0] ? ", as in " : "",
              options->trace[0] ? options->trace : "");
 }

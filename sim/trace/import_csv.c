@@ -343,6 +343,11 @@ static enum status read_row(void *of, struct line *line, struct why *why)
     time = cells[table->columns[0]];
     value = cells[table->columns[1]];
     if (line->number == 1 && is_word(time)) {
+        if (!table->importing.options->column && line_is_like(value, "time", 4))
+            return because(why, STATUS_MALFORMED,
+                           "line 1: the second column is '%s', and should be "
+                           "the value: say --column 2,1",
+                           value);
         take_unit(table, value);
         return STATUS_OK;
     }

@@ -89,6 +89,20 @@ static void a_timeline_is_made_where_results_are_known(void)
     folder_remove(&folder);
 }
 
+static void the_star_is_said_with_its_speeds(void)
+{
+    struct folder folder;
+    struct command left;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    left = command_line(&folder, sim_run,
+                        "run --nodes 2 --time 5s --speeds 1,0.5");
+    CHECK_CONTAINS("steps of 100 ms, speeds 1,0.5\n", left.out);
+    command_free(&left);
+    folder_remove(&folder);
+}
+
 static void a_story_whose_record_is_cut_says_so(void)
 {
     static const char story[] = "set nodes 1\nset faults 1s\n"
@@ -130,6 +144,7 @@ void add_sim_program_run_tests(CU_pSuite suite)
     TEST(the_report_of_a_run_names_its_nodes);
     TEST(the_report_of_a_run_by_scenario_does_too);
     TEST(a_timeline_is_made_where_results_are_known);
+    TEST(the_star_is_said_with_its_speeds);
     TEST(a_story_whose_record_is_cut_says_so);
     TEST(the_report_of_a_comparison_names_the_policies);
     TEST(the_report_of_a_sweep_names_the_settings);

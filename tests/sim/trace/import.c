@@ -163,6 +163,7 @@ static void what_is_no_table_is_refused_by_its_line(void)
     static const struct refusal refused[] = {
         {"", "line 0: the file ends without a row"},
         {"time,rate\n", "line 1: the file ends without a row"},
+        {"rate,Time\n1,2\n", "line 1: the second column is 'Time', and"},
         {"0,1\n1,2", "line 2 is cut off"},
         {"0\n", "line 1: 1 columns, not two"},
         {"0,1,2\n", "line 1: 3 columns, not two: say which with --column"},
