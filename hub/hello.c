@@ -285,7 +285,8 @@ void hub_on_hello(struct hub *hub, const struct incoming *in)
     if (member_is_here(member) && member->control != in->peer->id) {
         if (hello->incarnation != member->incarnation) {
             bye_to(hub, member->control, FAREWELL_REPLACED,
-                   "a newer node of this name has joined");
+                   "a newer node of this name has joined; give one of them "
+                   "another --name");
             quarantine_flap(hub, member);
         }
         member_gone(hub, member, "replaced by a newer connection", false);

@@ -82,7 +82,9 @@ static enum status listen_at(struct web *web, uint16_t port, struct why *why)
         web->socket = listen_on(at);
     freeaddrinfo(found);
     if (web->socket < 0)
-        return because(why, STATUS_UNAVAILABLE, "no page at %s%.100s%s:%u: %s",
+        return because(why, STATUS_UNAVAILABLE,
+                       "no page at %s%.100s%s:%u: %s; "
+                       "--page HOST:PORT says another place, --page none none",
                        endpoint_opens(host), host, endpoint_closes(host), port,
                        strerror(errno));
     read_port(web->socket, &web->config.at);

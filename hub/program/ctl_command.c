@@ -11,6 +11,7 @@
 #include "hub/program/command_line.h"
 #include "hub/program/commands.h"
 #include "hub/program/ctl.h"
+#include "store/generation.h"
 
 enum { ANSWER_BYTES = CTL_ANSWER_BYTES, PATIENCE = 60 };
 
@@ -102,6 +103,19 @@ static enum status read_words(int count, char *const *words, char *bytes,
     return ctl_read(bytes, &order, why);
 }
 
+static enum status no_hub_runs(const char *directory, struct why *why)
+{
+    if (generation_current(directory))
+        return because(why, STATUS_UNAVAILABLE,
+                       "no hub is running in %.150s, which holds a run: "
+                       "starswitch-hub --directory %.150s goes on with it",
+                       directory, directory);
+    return because(why, STATUS_UNAVAILABLE,
+                   "no hub is running in %s: name the folder of one with "
+                   "--directory",
+                   directory);
+}
+
 /* *runs: a hub is there, whether it answers or not. */
 static enum status reach(const char *directory, int seconds, int *out,
                          bool *runs, struct why *why)
@@ -126,10 +140,7 @@ static enum status reach(const char *directory, int seconds, int *out,
     }
     *runs = errno != ENOENT && errno != ECONNREFUSED;
     if (!*runs)
-        status = because(why, STATUS_UNAVAILABLE,
-                         "no hub is running in %s: name the folder of one "
-                         "with --directory",
-                         directory);
+        status = no_hub_runs(directory, why);
     else
         status = because(why, STATUS_UNAVAILABLE,
                          "cannot reach the hub in "

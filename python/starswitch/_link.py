@@ -78,13 +78,11 @@ NO_GRADIENTS = (
     "--exchange delta or another policy"
 )
 # The programs' options, as attach calls them.
-NEWER = "a newer node of this name has joined"
 OWN_NAME = "give attach(name=...) or $STARSWITCH_NAME to each script"
 SPELLINGS = (
     ("give it --key-file", "give attach its key, or set $STARSWITCH_KEY_FILE"),
     ("is --hub spelt", "is hub= spelt"),
     ("--hub takes", "hub= takes"),
-    (NEWER, f"{NEWER}: {OWN_NAME}"),
     ("another --name", f"another name: {OWN_NAME}"),
 )
 

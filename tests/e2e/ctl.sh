@@ -194,7 +194,7 @@ ends n1 0 20
 ends n2 0 20
 said h "ended by hand" || failed "the hub does not say why it ended"
 [ ! -e "$here/h.run/control.sock" ] || failed "the socket is left behind"
-refused 69 "no hub is running in" stop
+refused 69 "--directory $here/h.run goes on with it" stop
 
 # ---- a name that no socket can have ----
 

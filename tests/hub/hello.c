@@ -144,6 +144,8 @@ static void a_lower_incarnation_replaces_one_that_is_silent(void)
     fake_node_hello(f, &next);
     CHECK(fake_node_heard(f, &next, MSG_WELCOME) != NULL);
     CHECK_EQUAL(FAREWELL_REPLACED, fake_node_farewell(f, &a));
+    CHECK_CONTAINS("give one of them another --name",
+                   fake_node_heard(f, &a, MSG_BYE)->bye.text);
     CHECK_EQUAL(1, hub_fixture_look(f)->count);
     hub_fixture_destroy(&f);
 }

@@ -264,6 +264,7 @@ static void a_taken_port_is_said_or_another_one_found(void)
     browser_open(&other, NULL);
     config.at = *web_at(other.web);
     CHECK_STATUS(STATUS_UNAVAILABLE, web_open(&config, &web, &why));
+    CHECK_CONTAINS("--page HOST:PORT says another place", why.text);
     CHECK(web == NULL);
     CHECK_CONTAINS("in use", why.text);
     config.any_port = true;
