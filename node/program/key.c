@@ -21,8 +21,22 @@ static void take_credential(struct options *options)
         memcpy(options->key_file, path, sizeof path);
 }
 
+enum status main_key_check(const struct options *options, struct why *why)
+{
+    struct invitation invitation;
+    enum status status = STATUS_OK;
+
+    if (options->key[0])
+        status = invitation_read(options->key, &invitation, why);
+    invitation_wipe(&invitation);
+    return status;
+}
+
 enum status main_key_read(struct options *options, struct why *why)
 {
+    struct why detail = {""};
+    enum status status;
+
     if (options->key[0] && options->key_file[0])
         return because(why, STATUS_CONFIG,
                        "--key and --key-file are the same thing: leave one of "
@@ -37,16 +51,10 @@ enum status main_key_read(struct options *options, struct why *why)
     if (!options->key_file[0])
         return STATUS_OK;
     service_hide();
-    return invitation_file(options->key_file, options->key, why);
-}
-
-enum status main_key_check(const struct options *options, struct why *why)
-{
-    struct invitation invitation;
-    enum status status = STATUS_OK;
-
-    if (options->key[0])
-        status = invitation_read(options->key, &invitation, why);
-    invitation_wipe(&invitation);
-    return status;
+    status = invitation_file(options->key_file, options->key, why);
+    if (status == STATUS_OK)
+        status = main_key_check(options, &detail);
+    return detail.text[0] ? because(why, status, "%.150s: %s",
+                                    options->key_file, detail.text)
+                          : status;
 }

@@ -63,6 +63,10 @@ refused 74 "$here/words.csv" node --model $model --data "$here/words.csv"
 refused 74 "$here/nowhere" hub --model $model --data "$here/nowhere" \
     --listen "127.0.0.1:$port" --directory "$here/never"
 
+chmod 600 "$here/words.csv"
+refused 78 "$here/words.csv: that is no key for nodes" node --model $model \
+    --data "$data" --key-file "$here/words.csv"
+
 touch "$here/file"
 refused 74 "$here/file" hub --listen "127.0.0.1:$port" --directory "$here/file"
 
