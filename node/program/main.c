@@ -320,7 +320,8 @@ static int train(struct training *training, struct why *why)
     enum status status = STATUS_OK;
     int code;
 
-    training->begun = net_now();
+    /* After one step there is nothing to evaluate, and it might stand long. */
+    training->begun = training->evaluated = net_now();
     training->state.size = sizeof training->state;
     training->task.size = sizeof training->task;
     training->progress.size = sizeof training->progress;

@@ -99,6 +99,10 @@ tensors "$here/alone.safetensors" | grep -q '^layer1.weight F32' ||
 grep -q '^{"time":"20.*Z","event":"status","name":"loss-1",' \
     "$here/loss-1.out" || failed "a node's line has neither time nor event"
 
+# Nor does it say how good it was before it had learnt anything.
+head -n 1 "$here/loss-1.out" | grep -q '"iteration":1,.*"accuracy":-1' ||
+    failed "a node evaluates after one iteration"
+
 # Files that are not there are not named, and neither is a way to go on.
 start none "$bin/starswitch-hub" --listen "127.0.0.1:$port" --time 1s \
     --directory "$here/none.run"
