@@ -214,13 +214,28 @@ class JaxParameters:
         copies = _copies(leaves, self._rests)
         for one in copies:
             one.copy_to_host_async()
-        return partial(self._end_copy, copies)
+        if not self._touched:
+            return partial(self._end_copy, copies)
+        # C has counted what is gathered, and may gather more before these arrive.
+        assert self._add is not None
+        keep = None if self._keep is None else self._keep.copy()
+        return partial(self._end_copy, copies, keep, self._add.copy())
 
-    def _end_copy(self, copies: list[jax.Array]) -> bool:
+    def _end_copy(
+        self,
+        copies: list[jax.Array],
+        keep: NDArray[np.float32] | None = None,
+        add: NDArray[np.float32] | None = None,
+    ) -> bool:
         if not all(_is_ready(one) for one in copies):
             return False
         for one, a, b in zip(copies, self._first, self._first[1:], strict=False):
             self._staging[a:b] = np.asarray(one)
+        if keep is not None:
+            self._staging[keep == 0] = 0  # it may be NaN
+            self._staging *= keep
+        if add is not None:
+            self._staging += add
         return True
 
     def change(

@@ -12,7 +12,7 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import starswitch  # noqa: E402
 import starswitch.jax  # noqa: E402
-from conftest import until  # noqa: E402
+from conftest import until, wait_offers  # noqa: E402
 
 NOBODY = "127.0.0.1:1"
 
@@ -134,6 +134,46 @@ def test_changes_are_gathered_and_made_once() -> None:
     got = np.concatenate([np.asarray(x).reshape(-1) for x in moved._all])
     assert np.allclose(got, want)
     assert (np.asarray(params["b"]) == 1).all()  # of whoever still holds it
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_an_offer_has_what_the_same_step_applies(dtype: str) -> None:
+    moved = starswitch.jax.JaxParameters({"w": jnp.array([jnp.inf, 1.0, 2.0], dtype)})
+    v = np.full(3, 8.0, np.float32)
+    moved.change(1.0, 1.0, v.ctypes.data, 1, 2)
+    moved.change(0.0, 2.0, v.ctypes.data, 0, 1)
+    moved.change(0.5, 1.0, v.ctypes.data, 1, 1)
+    complete = moved.begin_copy()
+    moved.change(1.0, 1.0, v.ctypes.data, 0, 3)  # of a result that comes later
+    moved.apply()
+    until(complete)
+    assert moved._staging.tolist() == [16.0, 12.5, 10.0]
+    assert np.asarray(moved._all[0], np.float32).tolist() == [24.0, 20.5, 18.0]
+
+
+def test_with_d_of_k_no_result_is_handed_back(hub: Any) -> None:
+    one = hub(
+        *("--every", 4, "--delay", 4, "--miss", "wait"),
+        *("--codec-up", "raw", "--codec-down", "raw"),
+        *("--policy", "mean", "--outer-lr", 0.5, "--outer-momentum", 0),
+    )
+    x = jnp.zeros(1)
+    link = starswitch.jax.attach(x, hub=one.address)
+    wait_offers(link)
+    changes = []
+
+    def turn() -> bool:
+        nonlocal x
+        stepped = x + 16
+        x = link.exchange(stepped)
+        if x is not stepped:
+            changes.append(float(x[0] - stepped[0]))
+        return link.state().applied > 7
+
+    until(turn)
+    link.detach()
+    # Half of 4 iterations is taken back, each time; the first may be of fewer.
+    assert changes[2:] == [-32.0] * (len(changes) - 2)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
