@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, c_float, cast
 from functools import partial, wraps
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import attrgetter, eq
 from time import perf_counter
 from typing import Any
@@ -86,6 +86,9 @@ class _Listing:
         self.complex: list[int] = []
         self.frozen: list[tuple[str, _Place]] = []
         self.kept: list[str] = []  # asked for, and such as cannot be exchanged
+        # Who has the memory of another, and whose: the other is exchanged.
+        self.shared: list[tuple[str, _Place, _Place]] = []
+        self._lying: dict[int, int] = {}  # address: number
         self._all = params == "all"
         self._seen: set[int] = set()
         modules = [
@@ -104,6 +107,34 @@ class _Listing:
                     self._add_buffer(path, module, name, one, counters)
         for full, place, counter in counters:
             self._add(full, place, counter, c.star_kind.STAR_LARGEST)
+        self._check_apart()
+
+    def _shares(self, full: str, place: _Place, one: torch.Tensor) -> bool:
+        """Whether it is another's memory, as a Parameter made of a Parameter is,
+        to which all that comes would be added twice."""
+        at = one.data_ptr() if type(one) in PLAIN else 0
+        i = self._lying.setdefault(at, len(self.places)) if at else -1
+        if i in (-1, len(self.places)):
+            return False
+        holder, name = self.places[i]
+        if _layout(holder[name]) == _layout(one):
+            self.shared.append((full, place, self.places[i]))
+            return True
+        if _is_dense(holder[name]) and _is_dense(one):
+            raise _overlap(full, self.described[i].name)
+        return False
+
+    def _check_apart(self) -> None:
+        """StarswitchError: two of them have a part of their memory in common."""
+        for (at, i), (following, j) in pairwise(sorted(self._lying.items())):
+            holder, name = self.places[i]
+            one = holder[name]
+            if following >= at + one.nbytes:
+                continue
+            holder, name = self.places[j]
+            other = holder[name]
+            if one.device == other.device and _is_dense(one) and _is_dense(other):
+                raise _overlap(self.described[j].name, self.described[i].name)
 
     def _is_new(self, one: torch.Tensor | None) -> bool:
         """Whether it is to be looked at: tied tensors once, empty ones never."""
@@ -136,6 +167,8 @@ class _Listing:
             if 0 in shape:
                 continue
             if (floats or one.is_complex()) and (self._all or one.requires_grad):
+                if self._shares(full, (holder, name), one):
+                    continue
                 if not floats:
                     self.complex.append(len(places))
                     shape = (*shape, 2)
@@ -173,12 +206,31 @@ class _Listing:
             self._add(full, place, one, c.star_kind.STAR_AVERAGED)
 
     def _add(self, full: str, place: _Place, one: torch.Tensor, kind: int) -> None:
+        if self._shares(full, place, one):
+            return
         shape = tuple(one.shape)
         if one.is_complex():
             self.complex.append(len(self.places))
             shape = (*shape, 2)
         self.places.append(place)
         self.described.append(Described(full, shape, kind))
+
+
+def _layout(one: torch.Tensor) -> tuple[Any, ...]:
+    return one.device, one.dtype, one.shape, one.stride()
+
+
+def _is_dense(one: torch.Tensor) -> bool:
+    """Whether it has no gaps, in which others may lie, as columns of one matrix."""
+    steps = zip(one.shape, one.stride(), strict=True)
+    return 1 + sum((n - 1) * step for n, step in steps) == one.numel()
+
+
+def _overlap(name: str, other: str) -> StarswitchError:
+    return StarswitchError(
+        f"{name} has a part of its memory in common with {other}, to which all that "
+        "comes would be added twice: give it memory of its own (clone())"
+    )
 
 
 def _check_sharding(path: str, module: Any) -> None:
@@ -216,6 +268,7 @@ class TorchParameters:
         self._places = listing.places
         self._complex = listing.complex
         self._frozen = listing.frozen
+        self._shared = listing.shared
         self.kept: Sequence[str] = listing.kept
         self._groups = _group_sizes(optimizer)
         self.described: Sequence[Described] = listing.described
@@ -283,6 +336,15 @@ class TorchParameters:
 
     def _check_trained(self) -> None:
         """What is trained by now and was not at attach would stay on this node."""
+        for full, (holder, name), (theirs, other) in self._shared:
+            one, first = holder.get(name), theirs.get(other)
+            if one is None or first is None:
+                continue
+            if one.data_ptr() != first.data_ptr():
+                raise StarswitchError(
+                    f"{full} had the memory of another tensor at attach and has its "
+                    "own now, as .to() gives it: attach again on all nodes, behind it"
+                )
         for full, (holder, name) in self._frozen:
             one = holder.get(name)
             if one is not None and one.requires_grad:

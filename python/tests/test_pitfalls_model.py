@@ -239,6 +239,38 @@ def test_p02_tied_weights_once(hub: Any, tmp_path: Any) -> None:
     assert torch.equal(other.embed.weight, model.embed.weight)
 
 
+def test_p02_two_parameters_of_one_memory_are_moved_once() -> None:
+    model = Tied()
+    model.head.weight = torch.nn.Parameter(model.embed.weight)
+    model.head.register_buffer("twice", model.head.weight.data)
+    assert model.head.weight is not model.embed.weight
+    parameters = parameters_of(model)
+    assert parameters.elements == 11 * 6 + 6 * 6 + 6
+    before = model.head.weight.detach().clone()
+    moved(parameters, 1, 1, torch.ones(parameters.elements))
+    assert torch.equal(model.head.weight, before + 1)
+    # As .to() of a model does, to which they are two.
+    model.head.weight.data = model.head.weight.data.clone()
+    with pytest.raises(
+        starswitch.StarswitchError, match=r"head\.weight .* its own now"
+    ):
+        staged(parameters)
+
+
+@pytest.mark.parametrize("part", ["turned", "tail"])
+def test_p02_what_shares_a_part_of_its_memory_is_refused_by_name(part: str) -> None:
+    model = Tied()
+    weight = model.embed.weight.data
+    shared = weight.t() if part == "turned" else weight[3:]
+    model.head.weight = torch.nn.Parameter(shared)
+    with pytest.raises(starswitch.StarswitchError, match=r"head\.weight .* embed\."):
+        parameters_of(model)
+    both = torch.randn(6, 8)  # columns of one matrix have nothing in common
+    model.head.weight = torch.nn.Parameter(both[:, :3])
+    model.head.bias = torch.nn.Parameter(both[:, 3:])
+    assert parameters_of(model).elements == 11 * 6 + 6 * 6 + 6 + 6 * 8
+
+
 def strided() -> Any:
     """A model whose parameters lie in memory in every way but plainly."""
     torch.manual_seed(1)
