@@ -47,10 +47,16 @@ SHAPE, DTYPE, ON_HOST = attrgetter("shape"), attrgetter("dtype"), attrgetter("is
 ADDRESS = torch.Tensor.data_ptr
 
 
+def _held(holder: Any, name: str) -> Any:
+    """What a module has by this name, or None; TorchScript's dictionaries know no
+    get()."""
+    return holder[name] if name in holder else None
+
+
 def unwrap(model: Any) -> Any:
     """The model inside DDP, DataParallel, torch.compile."""
     while True:
-        inner = getattr(model, "_modules", {}).get("_orig_mod")
+        inner = _held(getattr(model, "_modules", {}), "_orig_mod")
         if inner is None and isinstance(
             model, (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
         ):
@@ -321,7 +327,7 @@ class TorchParameters:
     def _changed_shape(self) -> StarswitchError:
         """Names the first tensor that is not what it was at attach."""
         for one, (holder, name) in zip(self.described, self._places, strict=True):
-            tensor = holder.get(name)
+            tensor = _held(holder, name)
             if tensor is None:
                 return StarswitchError(
                     f"{one.name} is gone from the model since attach: attach again"
@@ -337,7 +343,7 @@ class TorchParameters:
     def _check_trained(self) -> None:
         """What is trained by now and was not at attach would stay on this node."""
         for full, (holder, name), (theirs, other) in self._shared:
-            one, first = holder.get(name), theirs.get(other)
+            one, first = _held(holder, name), _held(theirs, other)
             if one is None or first is None:
                 continue
             if one.data_ptr() != first.data_ptr():
@@ -346,7 +352,7 @@ class TorchParameters:
                     "own now, as .to() gives it: attach again on all nodes, behind it"
                 )
         for full, (holder, name) in self._frozen:
-            one = holder.get(name)
+            one = _held(holder, name)
             if one is not None and one.requires_grad:
                 raise StarswitchError(
                     f"{full} was frozen at attach and is trained now, which the "
@@ -356,7 +362,7 @@ class TorchParameters:
         if _group_sizes(self._optimizer) == self._groups:
             return
         before, self._groups = self._groups, _group_sizes(self._optimizer)
-        known = {id(holder.get(name)) for holder, name in self._places}
+        known = {id(_held(holder, name)) for holder, name in self._places}
         assert self._optimizer is not None
         for group in self._optimizer.param_groups[len(before) :]:
             for one in group["params"]:
@@ -451,7 +457,7 @@ class TorchParameters:
     def _stamps_now(self) -> list[tuple[int, int]]:
         """What changes when somebody writes to the tensors that are watched, or
         puts others in their places."""
-        tensors = [holder.get(name) for holder, name in self._watched]
+        tensors = [_held(holder, name) for holder, name in self._watched]
         return [(id(one), one._version) for one in tensors if one is not None]
 
     def begin_step(self) -> None:
@@ -968,7 +974,7 @@ def _ddp_group(model: Any) -> Any:
     while model is not None:
         if isinstance(model, torch.nn.parallel.DistributedDataParallel):
             return model.process_group
-        model = getattr(model, "_modules", {}).get("_orig_mod")
+        model = _held(getattr(model, "_modules", {}), "_orig_mod")
     return None
 
 

@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from ctypes import addressof, c_float
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -255,6 +256,25 @@ def test_p02_two_parameters_of_one_memory_are_moved_once() -> None:
         starswitch.StarswitchError, match=r"head\.weight .* its own now"
     ):
         staged(parameters)
+
+
+@pytest.mark.parametrize("how", ["script", "trace"])
+def test_torchscript_is_exchanged(hub: Any, how: str) -> None:
+    hub(*EVERY, *RAW)
+    plain = torch.nn.Sequential(small_model(), torch.nn.BatchNorm1d(3))
+    make = (
+        torch.jit.script
+        if how == "script"
+        else partial(torch.jit.trace, example_inputs=batch(0)[0])
+    )
+    model = make(plain)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with starswitch.attach(model, optimizer) as link:
+        exchange(model, optimizer, link, 2, lambda: train(model, optimizer, 1, link))
+        with link.center():
+            model(batch(0)[0])
+        assert link._parameters.described == parameters_of(plain).described
+        assert link.attached
 
 
 @pytest.mark.parametrize("part", ["turned", "tail"])
