@@ -60,6 +60,14 @@ def _is_floating(leaf: Any) -> bool:
     )
 
 
+def _form(leaf: Any) -> tuple[tuple[int, ...], Any] | None:
+    """Shape and type of what is exchanged, the type as JAX has it: what begins as
+    NumPy's float64 comes back from an update as float32."""
+    if not _is_floating(leaf):
+        return None
+    return leaf.shape, jax.dtypes.canonicalize_dtype(leaf.dtype)
+
+
 @jax.jit
 def _copies(leaves: list[jax.Array], rests: list[jax.Array | None]) -> list[jax.Array]:
     """Of each leaf's own memory, float32."""
@@ -110,10 +118,7 @@ class JaxParameters:
         self._names = [_name(path) for path, _ in paths]
         self._check_traced(self._all)
         self._ours = [i for i, leaf in enumerate(self._all) if _is_floating(leaf)]
-        self._known = [
-            (leaf.shape, leaf.dtype) if _is_floating(leaf) else None
-            for leaf in self._all
-        ]
+        self._known = [_form(leaf) for leaf in self._all]
         if not self._ours:
             raise no_floats(dict(zip(self._names, self._all, strict=True)))
         self.described: Sequence[Described] = [
@@ -153,12 +158,18 @@ class JaxParameters:
                 f"params has another structure than at attach: {tree} instead of "
                 f"{self._tree}"
             )
-        for i in self._ours:
-            leaf, known = leaves[i], self._known[i]
-            if not _is_floating(leaf) or (leaf.shape, leaf.dtype) != known:
+        for name, leaf, known in zip(self._names, leaves, self._known, strict=True):
+            form = _form(leaf)
+            if form == known:
+                continue
+            if known is None:
                 raise StarswitchError(
-                    f"{self._names[i]} was {known} at attach and is another now"
+                    f"{name} was no array of floats at attach and is one now, which "
+                    "the other nodes would not hear of: begin with jnp.asarray of it"
                 )
+            raise StarswitchError(
+                f"{name} was {known} at attach and is {form or type(leaf)} now"
+            )
         self._all = leaves
 
     @property
@@ -354,7 +365,7 @@ def attach(
 
     params: leaves of float16, bfloat16, float32 and float64 are exchanged, as
         float32, under the names of their places (layers.0.w); others pass
-        through `exchange` untouched.
+        through `exchange` untouched, and must not become such.
     replaced: called from `exchange` when all parameters were replaced by others;
         its argument says whether the optimizer's state should be made anew.
     options: hub, name, key and the others of `starswitch.attach`.

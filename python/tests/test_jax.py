@@ -121,6 +121,23 @@ def test_another_tree_is_refused_in_words() -> None:
     link.detach()
 
 
+def test_a_tree_may_begin_as_float64_of_numpy() -> None:
+    params = {"w": np.zeros((3, 2))}
+    with starswitch.jax.attach(params, hub=NOBODY) as link:
+        for _ in range(2):
+            params = link.exchange(jax.jit(lambda p: {"w": p["w"] + 1})(params))
+    assert params["w"].dtype == jnp.float32
+
+
+def test_a_number_that_becomes_an_array_is_refused_by_name() -> None:
+    params = {"w": jnp.zeros(3), "scale": 1.0}
+    with starswitch.jax.attach(params, hub=NOBODY) as link:
+        link.exchange(params)
+        params = jax.jit(lambda p: {"w": p["w"], "scale": p["scale"] * 2})(params)
+        with pytest.raises(starswitch.StarswitchError, match=r"scale .* jnp\.asarray"):
+            link.exchange(params)
+
+
 def test_changes_are_gathered_and_made_once() -> None:
     params = {"a": jnp.arange(6.0).reshape(2, 3), "b": jnp.ones(4)}
     moved = starswitch.jax.JaxParameters(params)
