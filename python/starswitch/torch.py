@@ -102,6 +102,9 @@ class _Listing:
             for prefix, model in models.items()
             for path, module in model.named_modules(prefix=prefix)
         ]
+        # What grows where modules or parameters are added.
+        self.holders: list[Any] = [module._modules for _, module in modules]
+        self.holders += [module._parameters for _, module in modules]
         for path, module in modules:
             _check_sharding(path, module)
             if module._parameters:
@@ -277,6 +280,9 @@ class TorchParameters:
         self._shared = listing.shared
         self.kept: Sequence[str] = listing.kept
         self._groups = _group_sizes(optimizer)
+        self._models = models
+        self._holders = listing.holders
+        self._size = sum(map(len, self._holders))
         self.described: Sequence[Described] = listing.described
         self._shapes = [one.shape for one in listing.described]
         self._lengths = array("Q", map(math.prod, self._shapes))
@@ -359,19 +365,49 @@ class TorchParameters:
                     "other nodes would not hear of: attach again on all nodes, or "
                     'attach with params="all" from the beginning'
                 )
-        if _group_sizes(self._optimizer) == self._groups:
-            return
+        if _group_sizes(self._optimizer) != self._groups:
+            self._check_groups()
+        size = sum(map(len, self._holders))
+        if size != self._size:
+            self._size = size
+            self._tell_new()
+
+    def _known(self) -> set[int]:
+        """What is exchanged, or the same as that."""
+        shared = [place for _, place, _ in self._shared]
+        return {id(_held(*place)) for place in [*self._places, *shared]}
+
+    def _check_groups(self) -> None:
         before, self._groups = self._groups, _group_sizes(self._optimizer)
-        known = {id(_held(holder, name)) for holder, name in self._places}
+        known = self._known()
         assert self._optimizer is not None
-        for group in self._optimizer.param_groups[len(before) :]:
-            for one in group["params"]:
+        groups = self._optimizer.param_groups
+        before += [0] * (len(groups) - len(before))
+        for group, had in zip(groups, before, strict=False):
+            for one in group["params"][had:]:
                 if id(one) not in known:
                     raise StarswitchError(
                         f"the optimizer was given a parameter of shape "
                         f"{tuple(one.shape)} that the model did not have at "
                         "attach: attach again on all nodes"
                     )
+
+    def _tell_new(self) -> None:
+        """Whoever trains it may have a use for it on this node alone."""
+        known = self._known()
+        known.update(id(_held(*place)) for _, place in self._frozen)
+        new = [
+            name
+            for prefix, model in self._models.items()
+            for name, one in model.named_parameters(prefix=prefix)
+            if one.requires_grad and id(one) not in known
+        ]
+        if new:
+            logger.warning(
+                "not in the model at attach, and so not exchanged: %s; attach again "
+                "on all nodes",
+                some(new),
+            )
 
     def _check_shapes(self, tensors: list[Any], begin: int) -> None:
         """Of tensors from `begin` on."""

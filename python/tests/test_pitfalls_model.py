@@ -475,6 +475,34 @@ def test_p05_group_added_later(hub: Any, caplog: Any) -> None:
     assert "(4,)" in caplog.text and not link.attached
 
 
+def test_p05_a_parameter_added_to_a_group_that_was_there(hub: Any, caplog: Any) -> None:
+    hub(*EVERY)
+    model = small_model()
+    optimizer = torch.optim.SGD(model[0].parameters(), 0.01)
+    link = starswitch.attach(model, optimizer)
+    optimizer.param_groups[0]["params"].append(model[2].bias)
+    exchange(model, optimizer, link, 2, lambda: train(model, optimizer, 1, link))
+    assert link.attached  # it was exchanged already
+    optimizer.param_groups[0]["params"].append(torch.nn.Parameter(torch.zeros(4)))
+    train(model, optimizer, 50, link, pause=1e-3)
+    assert "(4,)" in caplog.text and not link.attached
+
+
+def test_p05_a_module_added_later_is_told_of_once(caplog: Any) -> None:
+    model = small_model()
+    parameters = parameters_of(model)
+    model.dropout = torch.nn.Dropout()
+    staged(parameters)
+    assert not caplog.records
+    model[0].adapter = torch.nn.Linear(2, 2)
+    for _ in range(2):
+        staged(parameters)
+    assert [one.getMessage() for one in caplog.records] == [
+        "not in the model at attach, and so not exchanged: 0.adapter.weight, "
+        "0.adapter.bias; attach again on all nodes"
+    ]
+
+
 def test_p05_shape_changed_later(hub: Any, caplog: Any) -> None:
     hub(*EVERY)
     model = small_model()
