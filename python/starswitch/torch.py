@@ -8,6 +8,7 @@ import hashlib
 import logging
 import math
 import os
+import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from functools import partial, wraps
 from itertools import accumulate, pairwise
 from operator import attrgetter, eq
 from time import perf_counter
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -1089,15 +1091,35 @@ def _forget_clock(clock: Any) -> None:
     _clocks.pop(clock, None)
 
 
-def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
-    begin = 0.0
+def _runs(frame: FrameType | None) -> bool:
+    """Whether it is one of those that have called this."""
+    one: FrameType | None = sys._getframe(1)
+    while one is not None and one is not frame:
+        one = one.f_back
+    return one is not None
 
+
+def _hook(link: Link, parameters: TorchParameters, clock: Any) -> None:
+    begin, depth = 0.0, 0
+    outer: FrameType | None = None
+
+    # Where a class and its base are both hooked, super().step() comes here, too.
     def before(*_: Any) -> None:
-        nonlocal begin
-        parameters.begin_step()
-        begin = perf_counter()
+        nonlocal begin, depth, outer
+        if depth and not _runs(outer):  # it has raised, and never come to `after`
+            depth = 0
+        depth += 1
+        if depth == 1:
+            outer = sys._getframe(1)
+            parameters.begin_step()
+            begin = perf_counter()
 
     def after(optimizer: Any, *_: Any) -> None:
+        nonlocal depth, outer
+        depth = 0 if sys._getframe(1) is outer else max(0, depth - 1)
+        if depth:
+            return
+        outer = None
         link._optimizing += perf_counter() - begin
         if getattr(optimizer, "found_inf", None) is not None and (
             parameters.is_no_step(optimizer)

@@ -175,6 +175,35 @@ def test_p09_optimizer_in_backward(hub: Any) -> None:
     assert link.state().applied >= 5 and link.state().iteration == i
 
 
+class Careful(torch.optim.SGD):
+    """An optimizer whose step is that of its base, and may raise."""
+
+    fails = ""
+
+    def step(self, closure: Any = None) -> Any:
+        if self.fails == "before":
+            raise ArithmeticError
+        super().step()
+        if self.fails == "behind":
+            raise ArithmeticError
+
+
+def test_a_step_that_calls_its_base_is_one() -> None:
+    model = small_model()
+    torch.optim.SGD(model.parameters(), 0.1)  # since then the base has hooks
+    optimizer = Careful(model.parameters(), 0.1)
+    link = starswitch.attach(model, optimizer)
+    done = 0
+    for fails in ("", "", "before", "", "behind", "", "before", "behind", "", ""):
+        optimizer.fails = fails
+        try:
+            optimizer.step()
+            done += 1
+        except ArithmeticError:
+            pass
+        assert link.state().iteration == done
+
+
 def test_lbfgs_closure_is_one_step() -> None:
     model = small_model()
     optimizer = torch.optim.LBFGS(model.parameters(), max_iter=5)
