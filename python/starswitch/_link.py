@@ -70,7 +70,8 @@ FROZEN = "frozen."
 FROZEN_DIFFERS = (
     ": the part of the model that is not trained differs from that of the run's "
     "other nodes; load the same base model, revision and precision on all, or "
-    'exchange that part, too, with params="all"'
+    'exchange that part, too, with params="all"; permutations in buffers must be '
+    'drawn from the same seed, or be left alone with buffers="local"'
 )
 SECOND_PORT = "the hub's second port"
 NO_GRADIENTS = (

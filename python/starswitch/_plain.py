@@ -108,3 +108,18 @@ def sample(one: torch.Tensor) -> bytes:
         if type(one) in PLAIN:
             raise
         return b""  # of a class of its own, which knows no such thing
+
+
+def is_drawn(one: torch.Tensor) -> bool:
+    """Whether it is a permutation, as flows draw at random: neither 0, 1, 2 ... nor
+    that backwards, which are the same everywhere."""
+    if one.is_floating_point() or one.is_complex() or one.dim() != 1 or one.is_meta:
+        return False
+    if one.dtype not in (torch.int32, torch.int64) or why_not(one):
+        return False
+    n = one.numel()
+    if n < 3 or int(one.min()) != 0 or int(one.max()) != n - 1:
+        return False
+    order = torch.arange(n, dtype=one.dtype, device=one.device)
+    known = torch.equal(one, order) or torch.equal(one.flip(0), order)
+    return not known and torch.equal(one.sort().values, order)

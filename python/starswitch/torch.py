@@ -27,7 +27,17 @@ import torch
 from . import _library as c
 from ._device import HOST, Copy, Cpu, Device, Done, device_of
 from ._link import GO, Described, Link, Options, in_pieces, why_idle
-from ._plain import FSDP, PLAIN, check_whole, form, is_usual, refusal, sample, why_not
+from ._plain import (
+    FSDP,
+    PLAIN,
+    check_whole,
+    form,
+    is_drawn,
+    is_usual,
+    refusal,
+    sample,
+    why_not,
+)
 from ._programs import library
 from .errors import StarswitchError, some
 
@@ -38,6 +48,7 @@ logger = logging.getLogger("starswitch")
 # What optimizers call parameters that they keep beside the model's: Schedule-Free's
 # and Prodigy's, Lookahead's slow ones, copies of a higher precision.
 OWN = ("z", "p0", "slow_buffer", "slow_param", "slow_params", "master_param")
+STATISTICS = ("running_mean", "running_var")
 HABIT = 2  # changes between steps that are part of how a script trains
 WATCHED = 3  # tensors that tell whether somebody else has changed the parameters
 SMALL = 32768  # elements; torch shares larger tensors out among its threads
@@ -94,6 +105,9 @@ class _Listing:
         self.complex: list[int] = []
         self.frozen: list[tuple[str, _Place]] = []
         self.kept: list[str] = []  # asked for, and such as cannot be exchanged
+        self.averaged: list[str] = []  # though by their names no statistics
+        self.local: list[str] = []  # buffers that are not exchanged
+        self.drawn: list[tuple[str, _Place]] = []  # of those, permutations
         # Who has the memory of another, and whose: the other is exchanged.
         self.shared: list[tuple[str, _Place, _Place]] = []
         self._lying: dict[int, int] = {}  # address: number
@@ -116,6 +130,8 @@ class _Listing:
             for name, one in module._buffers.items():
                 if name not in module._non_persistent_buffers_set:
                     self._add_buffer(path, module, name, one, counters)
+                elif self._is_new(one):
+                    self._keep_buffer(path, module, name, one)
         for full, place, counter in counters:
             self._add(full, place, counter, c.star_kind.STAR_LARGEST)
         self._check_apart()
@@ -214,7 +230,23 @@ class _Listing:
             counters.append((full, place, one))
         # Some masks are -inf, which is no value to average.
         elif floats and bool(one.isfinite().all()):
+            if name not in STATISTICS:
+                self.averaged.append(full)
             self._add(full, place, one, c.star_kind.STAR_AVERAGED)
+        else:
+            self._keep_buffer(path, module, name, one)
+
+    def _keep_buffer(
+        self, path: str, module: torch.nn.Module, name: str, one: torch.Tensor
+    ) -> None:
+        """Which stays on its node: drawn there, each has another."""
+        if type(one) not in PLAIN:
+            return
+        full = f"{path}.{name}" if path else name
+        if is_drawn(one):
+            self.drawn.append((full, (module._buffers, name)))
+        elif one.numel() > 1:
+            self.local.append(full)
 
     def _add(self, full: str, place: _Place, one: torch.Tensor, kind: int) -> None:
         if self._shares(full, place, one):
@@ -279,6 +311,9 @@ class TorchParameters:
         self._places = listing.places
         self._complex = listing.complex
         self._frozen = listing.frozen
+        self._drawn = listing.drawn
+        self.averaged: Sequence[str] = listing.averaged
+        self.local: Sequence[str] = listing.local
         self._shared = listing.shared
         self.kept: Sequence[str] = listing.kept
         self._groups = _group_sizes(optimizer)
@@ -776,14 +811,18 @@ class TorchParameters:
     @torch.no_grad()
     def fingerprint(self) -> str:
         """What nodes must share though it is not exchanged: names, shapes and a
-        sample of the values of the frozen part."""
-        if not self._frozen:
+        sample of the values of the frozen part and of permutations."""
+        if not self._frozen and not self._drawn:
             return ""
         digest = hashlib.blake2b(digest_size=8)
         for full, (holder, name) in self._frozen:
             one = holder[name]
             digest.update(f"{full} {form(one)}\n".encode())
             digest.update(sample(one))
+        for full, (holder, name) in self._drawn:
+            one = holder[name]
+            digest.update(f"{full} {form(one)}\n".encode())
+            digest.update(sample(one.double()))
         return digest.hexdigest()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
@@ -1216,6 +1255,18 @@ def attach(
             logger.warning(
                 "each node keeps its own of what cannot be exchanged: %s",
                 some(parameters.kept),
+            )
+        if parameters.averaged:
+            logger.info(
+                "averaged over nodes, as statistics are: %s; each node keeps its own "
+                'with buffers="local"',
+                some(parameters.averaged),
+            )
+        if parameters.local:
+            logger.info(
+                "each node keeps its own of these buffers, which must be seeded alike "
+                "where they are drawn at random: %s",
+                some(parameters.local),
             )
         rank, find = _ranks(list(given.values()), parameters)
         if rank:

@@ -665,6 +665,46 @@ def test_p22_frozen_part_hashed_not_sent(hub: Any) -> None:
     assert 'params="all"' in str(error.value)
 
 
+def with_buffers(seed: int) -> Any:
+    """A flow's permutation, a queue, and what is the same everywhere or may not be."""
+    model = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.BatchNorm1d(6))
+    random = torch.Generator().manual_seed(seed)
+    model.register_buffer("order", torch.randperm(6, generator=random))
+    model.register_buffer("queue", torch.randn(4, generator=random))
+    model.register_buffer("labels", torch.randint(9, (7,), generator=random))
+    rate = torch.randn(3, generator=random)
+    model.register_buffer("rate", rate, persistent=False)
+    model.register_buffer("positions", torch.arange(5))
+    model.register_buffer("count", torch.tensor(seed))
+    return model
+
+
+def test_p22_a_permutation_that_was_drawn_is_the_same_on_all_nodes() -> None:
+    models = [with_buffers(seed) for seed in (1, 2, 2)]
+    models[2].order.copy_(models[0].order)
+    prints = [parameters_of(model).fingerprint() for model in models]
+    assert prints[0] and prints[0] == prints[2] != prints[1]
+    models[0].order.copy_(torch.arange(6))
+    assert not parameters_of(models[0]).fingerprint()
+    local = TorchParameters({"": models[1]}, None, "trainable", "local")
+    assert not local.fingerprint()
+
+
+def test_p22_other_permutations_are_refused(hub: Any) -> None:
+    hub(*EVERY)
+    starswitch.attach(with_buffers(1), name="a").wait_ready(20)
+    with pytest.raises(starswitch.SchemaMismatch, match="same seed"):
+        starswitch.attach(with_buffers(2), name="b").wait_ready(20)
+
+
+def test_p22_buffers_that_are_no_statistics_are_named(caplog: Any) -> None:
+    caplog.set_level(logging.INFO)
+    starswitch.attach(with_buffers(1)).detach()
+    said = caplog.text
+    assert "averaged over nodes, as statistics are: queue;" in said
+    assert "drawn at random: labels, rate, positions" in said
+
+
 def test_p22_peft(hub: Any) -> None:
     peft = pytest.importorskip("peft")
     transformers = pytest.importorskip("transformers")
