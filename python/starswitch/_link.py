@@ -143,7 +143,8 @@ def _extra(parameters: Parameters | None, name: str, without: Any) -> Any:
     None; state_dict() and load_state_dict(), what they hold beyond the tensors;
     late_skips(), the steps that turned out to be none; is_changed_outside(), whether
     they are no longer what the last step left; is_spoilt(), whether what the
-    optimizer has gathered would spoil other parameters, too. Where tensors are of the
+    optimizer has gathered would spoil other parameters, too; first(), a tensor that
+    tells one model from another. Where tensors are of the
     kind STAR_LARGEST they have raise_to(values, first, count), too: as change, but
     x = max(x, v)."""
     function = getattr(parameters, name, None)
@@ -249,6 +250,8 @@ class _Pending(NamedTuple):
 
 
 _links: weakref.WeakValueDictionary[str | None, Link] = weakref.WeakValueDictionary()
+# Of names at hubs under which this process was in a run: a tensor of the model.
+_trained: dict[tuple[Any, ...], weakref.ref[Any]] = {}
 _held: set[Link] = set()
 
 
@@ -473,6 +476,14 @@ class Link:
                     "optimizer)"
                 )
             former.detach(within=1.0)
+        trained = _trained.get(self._run())
+        if trained and trained() is not _extra(self._parameters, "first", None):
+            logger.warning(
+                "this process was in a run at this hub with another model, which will "
+                "replace this one if the run goes on: where it is to be trained from "
+                "the beginning, as for another fold, start a hub with a --directory "
+                "of its own"
+            )
         self._lib = library()
         # Calls that never wait keep the interpreter's lock: giving it away
         # would let another thread of the script have it for 5 ms.
@@ -502,6 +513,10 @@ class Link:
         self._event_here = byref(self._event)
         _links[self._options.name] = self
         _held.add(self)
+
+    def _run(self) -> tuple[Any, ...]:
+        hub = self._options.hub or os.environ.get("STARSWITCH_HUB", "")
+        return self._options.name, hub
 
     def _is_of(self, parameters: Any) -> bool:
         """Whether its tensors have the names and shapes of these."""
@@ -598,6 +613,9 @@ class Link:
         limit = self._options.leave_within if within is None else within
         until = time.monotonic() + limit
         self._look()
+        first = _extra(self._parameters, "first", None)
+        if self._last.applied and first is not None:
+            _trained[self._run()] = weakref.ref(first)
         if not self._last.attached:
             until = time.monotonic() + min(limit, GONE)
         elif limit > 0:

@@ -355,6 +355,10 @@ class TorchParameters:
         """Of the flat vector."""
         return self._first[-1]
 
+    def first(self) -> Any:
+        """A tensor that tells one model from another."""
+        return _held(*self._places[0])
+
     def _tensors(self, begin: int = 0, end: int | None = None) -> list[torch.Tensor]:
         """As they are now, complex ones as pairs; for use without gradients."""
         places = self._places if (begin, end) == (0, None) else self._places[begin:end]

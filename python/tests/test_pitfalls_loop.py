@@ -511,6 +511,26 @@ def test_a_second_model_is_no_second_attach(hub: Any, caplog: Any) -> None:
     again.detach()
 
 
+def test_another_model_at_the_hub_of_the_first_is_told_of(
+    hub: Any, caplog: Any
+) -> None:
+    hub(*EVERY)
+    said = "start a hub with a --directory of its own"
+    model = small_model()
+
+    def train_in_run() -> None:
+        optimizer = sgd(model)
+        with starswitch.attach(model, optimizer) as link:
+            until(lambda: train(model, optimizer, 1, link) and link.state().applied > 1)
+
+    train_in_run()
+    train_in_run()  # the next phase of the same model
+    assert said not in caplog.text
+    model = small_model()
+    starswitch.attach(model, sgd(model)).detach()
+    assert said in caplog.text
+
+
 # ---- gradients ----
 
 
