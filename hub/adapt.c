@@ -141,7 +141,7 @@ static void see_results(const struct hub *hub, struct tempo_seen *seen)
 
     EACH_MEMBER(hub, member) {
         const struct traffic *traffic = &member->traffic;
-        double share = pace_share(member->stats.rate, reference);
+        double share = pace_share(member_speed(member), reference);
         unsigned own =
             traffic->samples < TRAFFIC_TOOK ? traffic->samples : TRAFFIC_TOOK;
 

@@ -271,7 +271,9 @@ bool finish_is_due(const struct hub *hub)
 /* Is it over? */
 static void judge(struct hub *hub)
 {
-    hub->run.reached |= goal_reached(hub);
+    /* A centre that a node keeps may still come. */
+    if (hub->run.phase != PHASE_RECOVERING)
+        hub->run.reached |= goal_reached(hub);
     if (hub->run.phase == PHASE_RUNNING) {
         if (hub->run.reason[0] || find_reason(hub, hub->run.reason))
             begin(hub);

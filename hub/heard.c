@@ -39,6 +39,8 @@ void hub_on_ping(struct hub *hub, const struct incoming *in)
 
     adapt_heard(hub, member, &in->msg->ping);
     member->stats = in->msg->ping;
+    if (member->stats.rate > 0)
+        member->rates[member->rates_said++ % RATES] = member->stats.rate;
     member_reaches(hub, member, in->msg->ping.iteration);
     member_recount(hub, member);
     pong(hub, member);

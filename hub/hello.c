@@ -162,6 +162,7 @@ static void stats_begin(struct member *member, const struct msg_hello *hello,
                                       .activity = ACTIVITY_JOINING,
                                       .rate = past.rate,
                                       .sent = past.sent};
+    member->rates_said = same ? member->rates_said : 0;
     counts_add(&member->stats, &past);
 }
 

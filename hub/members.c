@@ -119,7 +119,7 @@ static double reference_of(const struct hub *hub)
 static void member_paces(const struct hub *hub, struct member *member,
                          double reference)
 {
-    double share = pace_share(member->stats.rate, reference);
+    double share = pace_share(member_speed(member), reference);
 
     member->every = tournament_goes_on(hub)
                         ? tournament_every(hub)
@@ -154,7 +154,7 @@ void members_pace(struct hub *hub)
 
     for (int i = 0; reference > 0 && i < hub->roll.count; i++) {
         struct member *member = hub->roll.members[i];
-        double share = pace_share(member->stats.rate, reference);
+        double share = pace_share(member_speed(member), reference);
 
         if (member_is_here(member) && member->start == START_GO &&
             pace_differs(share, hub->adapt.every, member->every))

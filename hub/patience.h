@@ -118,7 +118,9 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged);
 /* Seconds that all of the parameters, as they are, may take to a member, by
  * what others upload; infinite while that is not known. */
 double waits_whole(const struct hub *hub, const struct member *member);
-/* Iterations a second of the live members that there is patience with, in
+/* Iterations a second, the median of what it has said lately; 0: not known. */
+double member_speed(const struct member *member);
+/* The same of the live members that there is patience with, in
  * order; and pace_reference of them, which k is for, 0: not known. */
 struct sorted_values speeds_of(const struct hub *hub);
 double reference_speed(const struct hub *hub);

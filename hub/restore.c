@@ -397,6 +397,10 @@ enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
     hub->memory.recovery.epoch = saved.epoch;
     hub->memory.recovery.version = saved.version;
     hub->memory.saved_version = hub->memory.scored_version = NO_VERSION;
-    hub->memory.first_score = hub->next_job; /* of this centre */
+    /* What is known is of the centre from the disk. */
+    hub->memory.first_score = hub->next_job;
+    hub->memory.score = NO_SCORE;
+    hub->memory.accuracy = -1;
+    hub->memory.error = 0;
     return STATUS_OK;
 }

@@ -91,6 +91,10 @@ struct trial {
     unsigned strikes;
 };
 
+/* A window of a node's in which it has evaluated is slow: what sets k is the
+ * median of so many. */
+enum { RATES = 5 };
+
 enum member_state {
     MEMBER_NOBODY, /* the place is free */
     MEMBER_AWAY,   /* it is remembered */
@@ -128,6 +132,8 @@ struct member {
     unsigned asked;  /* for parameters, times in this session */
     struct doubt doubt;
     struct told told;
+    double rates[RATES]; /* that it has said lately, of `rates_said` */
+    unsigned rates_said;
     uint64_t every, delay; /* k and d that it was told */
     bool takes;            /* has been sent the centre, not yet heard of it */
     uint64_t taken;        /* the version it was sent, at least */

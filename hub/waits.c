@@ -2,6 +2,7 @@
  * each node may cost the others is in patience.h. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hub/state.h"
 #include "policies/order.h"
@@ -450,9 +451,18 @@ void waits_delivered(struct hub *hub, const struct update *one)
 
 /* ---- what a round may wait ---- */
 
+double member_speed(const struct member *member)
+{
+    unsigned count = member->rates_said < RATES ? member->rates_said : RATES;
+    double rates[RATES];
+
+    memcpy(rates, member->rates, sizeof rates);
+    return values_median(rates, count);
+}
+
 static double speed(const struct member *member)
 {
-    return member_live(member) && !member->patience.spent ? member->stats.rate
+    return member_live(member) && !member->patience.spent ? member_speed(member)
                                                           : 0;
 }
 

@@ -245,6 +245,31 @@ static void who_lies_often_counts_as_one(void)
     hub_fixture_destroy(&f);
 }
 
+/* It has evaluated meanwhile. */
+static void with_dylu_one_slow_moment_changes_nothing(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node quick, other;
+
+    f->config.every = 20;
+    f->config.dylu = true;
+    hub_fixture_open(f);
+    quick = fake_node_comes(f, "quick");
+    other = fake_node_comes(f, "other");
+    fake_node_founds(f, &quick, 1);
+    for (unsigned i = 0; i < 8; i++) {
+        says_rate(f, &quick, 10);
+        says_rate(f, &other, i % 4 == 3 ? 1.7 : 10);
+        hand_wait(&f->hand, SECOND);
+    }
+    CHECK_EQUAL(0, fake_node_heard_count(f, &other, MSG_TUNE));
+    for (unsigned i = 0; i < 3; i++)
+        says_rate(f, &other, 5);
+    hand_wait(&f->hand, SECOND);
+    CHECK_EQUAL(1, fake_node_heard_count(f, &other, MSG_TUNE));
+    hub_fixture_destroy(&f);
+}
+
 /* Of its three iterations two were whole: eight of those that k is for. */
 static void with_dylu_what_a_slow_node_waits_counts_as_time(void)
 {
@@ -294,6 +319,7 @@ void add_hub_adapt_tests(CU_pSuite suite)
     TEST(what_is_fixed_stays);
     TEST(nonsense_of_a_node_is_bounded);
     TEST(who_lies_often_counts_as_one);
+    TEST(with_dylu_one_slow_moment_changes_nothing);
     TEST(with_dylu_what_a_slow_node_waits_counts_as_time);
     TEST(a_made_up_rate_does_not_set_k);
 }

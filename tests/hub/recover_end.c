@@ -102,33 +102,60 @@ static void nor_does_it_wait_beyond_its_time(void)
     hub_fixture_destroy(&f);
 }
 
-/* A hub that nobody comes to, with a goal and such a centre on its disk. */
-static struct hub_fixture *go_on_with(double accuracy)
+/* A hub that goes on, with a goal and such a centre on its disk. */
+static struct hub_fixture *go_on_with(double accuracy, struct fake_node *a,
+                                      struct kept_centre *kept)
 {
-    struct kept_centre kept;
-    struct fake_node a;
-    struct hub_fixture *f = kept_centre_after(&store, &before, &a, &kept);
+    struct hub_fixture *f = kept_centre_after(&store, &before, a, kept);
 
     store_lend(&store, f);
     store.accuracy = accuracy;
     f->config.goal = GOAL_ACCURACY;
     f->config.goal_value = 0.87;
     kept_centre_open(f, &before);
+    return f;
+}
+
+/* The same, and nobody comes. */
+static struct hub_fixture *go_on_alone(double accuracy)
+{
+    struct kept_centre kept;
+    struct fake_node a;
+    struct hub_fixture *f = go_on_with(accuracy, &a, &kept);
+
     hand_wait(&f->hand, HUB_RECOVERY + 2 * SECOND);
     return f;
 }
 
 static void nor_for_a_goal_that_its_disk_has_reached(void)
 {
-    struct hub_fixture *f = go_on_with(0.86);
+    struct hub_fixture *f = go_on_alone(0.86);
 
     CHECK(!hub_ended(f->hub));
     CHECK_CONTAINS("waiting for a node", hub_fixture_look(f)->state);
     hub_fixture_destroy(&f);
-    f = go_on_with(0.88);
+    f = go_on_alone(0.88);
     CHECK(hub_ended(f->hub));
     CHECK(hub_fixture_look(f)->reached);
     CHECK_CONTAINS("goal reached", hub_fixture_look(f)->reason);
+    hub_fixture_destroy(&f);
+}
+
+/* It has been scored, while a node had a newer one to give. */
+static void what_the_disk_has_reached_a_newer_centre_has_not(void)
+{
+    struct kept_centre kept;
+    struct fake_node a;
+    struct hub_fixture *f = go_on_with(0.88, &a, &kept);
+
+    fake_node_comes_again(f, &a);
+    hand_wait(&f->hand, SECOND);
+    store.accuracy = 0.5;
+    kept_centre_given(f, &a, &kept);
+    CHECK_EQUAL(4, hub_fixture_look(f)->version);
+    fake_node_lives(f, &a, 2 * SECOND);
+    CHECK(!is_sent_away(f, &a));
+    CHECK(!hub_fixture_look(f)->reached);
     hub_fixture_destroy(&f);
 }
 
@@ -184,6 +211,7 @@ void add_hub_recover_end_tests(CU_pSuite suite)
     TEST(a_hub_that_nobody_comes_to_ends_when_it_has_looked);
     TEST(nor_does_it_wait_beyond_its_time);
     TEST(nor_for_a_goal_that_its_disk_has_reached);
+    TEST(what_the_disk_has_reached_a_newer_centre_has_not);
     TEST(who_is_drained_gives_what_it_keeps_before_it_leaves);
     TEST(who_is_drained_and_breaks_off_still_gives_what_it_keeps);
 }
