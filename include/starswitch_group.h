@@ -94,7 +94,8 @@ struct star_group_options {
                 const char *sentence);
     void *context;
     /* What lets the member in at a hub with keys, as in star_options; NULL or
-     * "": $STARSWITCH_KEY and $STARSWITCH_IDENTITY. */
+     * "": $STARSWITCH_KEY, the file that $STARSWITCH_KEY_FILE names, and
+     * $STARSWITCH_IDENTITY. */
     const char *key;
     const char *identity;
 };

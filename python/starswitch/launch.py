@@ -223,15 +223,15 @@ def free_port() -> int:
 
 
 def _words(options: HubOptions) -> list[str]:
-    """{"every": 20, "dylu": True} as --every 20 --dylu."""
+    """{"every": 20, "dylu": True} as --every 20 --dylu, False as --no-dylu."""
     if not isinstance(options, Mapping):
         return [str(one) for one in options]
     words = []
     for name, value in options.items():
-        if value is None or value is False:
+        if value is None:
             continue
-        words.append("--" + name.replace("_", "-"))
-        if value is not True:
+        words.append(("--no-" if value is False else "--") + name.replace("_", "-"))
+        if not isinstance(value, bool):
             words.append(str(value))
     return words
 

@@ -107,7 +107,7 @@ def test_a_hub_that_does_not_listen_has_no_longer_than_all() -> None:
 
 
 def test_options_are_words_or_names_and_values() -> None:
-    words = ["--every", "5", "--dylu", "--outer-lr", "0.7"]
+    words = ["--every", "5", "--dylu", "--no-json", "--outer-lr", "0.7"]
     named = {"every": 5, "dylu": True, "json": False, "seed": None, "outer_lr": 0.7}
     assert _words(named) == words
     assert _words(["--every", 5]) == ["--every", "5"]
