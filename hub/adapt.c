@@ -106,19 +106,25 @@ static double busy_of(const struct member *member, double *up, double *down)
 }
 
 /* Iterations a second: of the slowest node where rounds wait for it, or as
- * rounds come, if that is faster. */
-static double rate_of(const struct hub *hub, double period)
+ * rounds come, if that is faster. With --dylu of the fastest, and how many they
+ * do in one of the slowest's, if rounds wait for it. Returns the fastest's. */
+static double see_speeds(const struct hub *hub, double period,
+                         struct tempo_seen *seen)
 {
-    struct sorted_values rates = speeds_of(hub);
-    double fastest = pace_reference(rates.list, rates.count);
-    double slowest = rates.count ? rates.list[0] : 0, rounds = 0;
+    struct sorted_values speeds = speeds_of(hub);
+    double fastest = pace_reference(speeds.list, speeds.count);
+    double slowest = speeds.count ? speeds.list[0] : 0;
+    bool dylu = hub->config.dylu;
 
-    free(rates.list);
+    free(speeds.list);
+    seen->rate = fastest;
     if (!gate_gathers(hub))
         return fastest;
-    if (period > 0)
-        rounds = (double)hub->adapt.every / period;
-    return fmax(hub->config.dylu ? fastest : slowest, rounds);
+    if (dylu && slowest > 0)
+        seen->spread = fmin(fastest / slowest, PACE_FASTER);
+    seen->rate = fmax(dylu ? fastest : slowest,
+                      period > 0 ? (double)hub->adapt.every / period : 0);
+    return fastest;
 }
 
 /* Of the iterations that a result took with a member, in those that k is for:
@@ -129,14 +135,15 @@ static double took_of(double took, double share)
     return took > 1 ? (took - 1) / share + 1 : took;
 }
 
-/* What results took. All members count
+/* What results took, in iterations of those that k is for. All members count
  * alike, however much each has told: one that says it often must not set k for
  * all. */
-static void see_results(const struct hub *hub, struct tempo_seen *seen)
+static void see_results(const struct hub *hub, double fastest,
+                        struct tempo_seen *seen)
 {
     struct tempo_value *took =
         need_memory((size_t)hub->roll.count * TRAFFIC_TOOK, sizeof *took);
-    double reference = hub->config.dylu ? reference_speed(hub) : 0;
+    double reference = hub->config.dylu ? fastest : 0;
     unsigned count = 0;
 
     EACH_MEMBER(hub, member) {
@@ -154,19 +161,6 @@ static void see_results(const struct hub *hub, struct tempo_seen *seen)
     free(took);
 }
 
-/* Iterations of those that k is for in one of the slowest node: 0 where k is
- * the same for all, or rounds do not wait for it. */
-static double spread_of(const struct hub *hub)
-{
-    struct sorted_values speeds = speeds_of(hub);
-    double spread = 0;
-
-    if (hub->config.dylu && gate_gathers(hub) && speeds.count)
-        spread = pace_reference(speeds.list, speeds.count) / speeds.list[0];
-    free(speeds.list);
-    return fmin(spread, PACE_FASTER);
-}
-
 static struct tempo_seen see(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
@@ -176,8 +170,8 @@ static struct tempo_seen see(struct hub *hub)
         need_memory((size_t)hub->roll.count, sizeof *costs);
     double span = patience_seconds(hub->now - adapt->began), up = 0, down = 0;
     unsigned links = 0, trainers = 0;
-    struct tempo_seen seen = {.rate = rate_of(hub, span / adapt->rounds),
-                              .spread = spread_of(hub)};
+    struct tempo_seen seen = {0};
+    double fastest = see_speeds(hub, span / adapt->rounds, &seen);
 
     EACH_MEMBER(hub, member) {
         const struct traffic *traffic = &member->traffic;
@@ -193,7 +187,7 @@ static struct tempo_seen see(struct hub *hub)
         fmax(values_high(busy, links, NULL),
              fmax(limited(up, config->down), limited(down, config->up)));
     seen.exchanging = tempo_percentile(costs, trainers, 0.5);
-    see_results(hub, &seen);
+    see_results(hub, fastest, &seen);
     free(busy);
     free(costs);
     return seen;

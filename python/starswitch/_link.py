@@ -514,9 +514,11 @@ class Link:
         _links[self._options.name] = self
         _held.add(self)
 
+    def _hubs(self) -> str:
+        return self._options.hub or os.environ.get("STARSWITCH_HUB", "")
+
     def _run(self) -> tuple[Any, ...]:
-        hub = self._options.hub or os.environ.get("STARSWITCH_HUB", "")
-        return self._options.name, hub
+        return self._options.name, self._hubs()
 
     def _is_of(self, parameters: Any) -> bool:
         """Whether its tensors have the names and shapes of these."""
@@ -534,7 +536,7 @@ class Link:
             logger.warning("%s", text, extra={"event": "hub_unreached"})
         self._problem = text
         self._last = self._last._replace(text=f"training alone; {text}")
-        self._name = _Name(self._options.hub or os.environ.get("STARSWITCH_HUB", ""))
+        self._name = _Name(self._hubs())
 
     def _tensors(self) -> Any:
         """The tensors as C describes them; sets `_elements`, those of the
@@ -1065,7 +1067,7 @@ class Link:
     def _key_is_refused(self) -> bool:
         """Whether the only hub there is has other keys than this node's. Of several
         the next may have the right ones."""
-        hubs = self._options.hub or os.environ.get("STARSWITCH_HUB", "")
+        hubs = self._hubs()
         return "," not in os.fsdecode(hubs) and " key" in self._last.text
 
     def _where(self) -> str:
