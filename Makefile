@@ -139,7 +139,7 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/session.o \
 
 SYMBOLS = node/library/symbols.map
 $(BUILD)/libstarswitch.so: $(API) $(LIBRARIES) $(SYMBOLS)
-	$Q$(LINK_ALL) -shared -Wl,-soname,$(SO) \
+	$Q$(LINK_ALL) -shared -Wl,-soname,$(SO) -Wl,-z,nodelete \
 		-Wl,--version-script=$(SYMBOLS) \
 		$(if $(SAN),,-Wl,--no-undefined -Wl,--exclude-libs,ALL)
 	$Qln -sf $(@F) $(BUILD)/$(SO)

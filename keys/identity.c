@@ -169,7 +169,9 @@ void identity_open(const char *name, const char *kind, struct identity *out)
 
 void identity_close(struct identity *identity)
 {
-    if (identity->lock >= 0)
-        (void)close(identity->lock);
+    if (identity->lock < 0)
+        return;
+    (void)flock(identity->lock, LOCK_UN); /* children may hold it, too */
+    (void)close(identity->lock);
     identity->lock = -1;
 }

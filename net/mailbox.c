@@ -76,7 +76,7 @@ bool mailbox_post(struct mailbox *mailbox, const struct msg *msg,
     if (letter)
         letter->home = NULL;
     (void)pthread_mutex_lock(&mailbox->lock);
-    if (!letter && msg->kind != MSG_LOCAL_PING)
+    if (!letter && msg->kind != MSG_LOCAL_PING && msg->kind != MSG_LOCAL_LOG)
         letter = take_spare(mailbox);
     if (letter) {
         letter->next = NULL;

@@ -113,6 +113,7 @@ star_group_allreduce(struct star_group *group, void *data, size_t count,
     struct msg_ask ask = {.collective = COLLECTIVE_ALLREDUCE};
     struct span span = {data, 0};
     struct cargo cargo = {&span, 1, &span, 1, prepare, argument};
+    enum star_group_status status;
 
     if ((unsigned)dtype >= SCALAR_COUNT || (unsigned)op >= REDUCTION_COUNT ||
         !reduction_fits((enum reduction)op, (enum scalar)dtype))
@@ -121,7 +122,10 @@ star_group_allreduce(struct star_group *group, void *data, size_t count,
     ask.scalar = (uint32_t)dtype;
     ask.reduction = (uint32_t)op;
     ask.bytes = span.size;
-    return call(group, &ask, &cargo);
+    status = call(group, &ask, &cargo);
+    if (status == STAR_GROUP_NO_NEED && prepare)
+        prepare(argument); /* alone: the sum is one's own */
+    return status;
 }
 // NOLINTEND(readability-function-size)
 
@@ -136,6 +140,13 @@ static enum star_group_status gather(struct star_group *group, const void *own,
     return call(group, &ask, &cargo);
 }
 
+/* The caller may ask again with more room: the group goes on. */
+static enum star_group_status too_small(struct star_group *group)
+{
+    (void)refuse(group, "the result is larger than its place");
+    return STAR_GROUP_FAIL;
+}
+
 enum star_group_status star_group_allgather(struct star_group *group,
                                             const void *own, size_t bytes,
                                             void *all, size_t all_bytes,
@@ -148,7 +159,7 @@ enum star_group_status star_group_allgather(struct star_group *group,
         if (received)
             *received = bytes;
         if (bytes > all_bytes)
-            return refuse(group, "the result is larger than its place");
+            return too_small(group);
         memmove(all, own, bytes);
         return status;
     }
@@ -157,7 +168,7 @@ enum star_group_status star_group_allgather(struct star_group *group,
     if (received)
         *received = (size_t)group->told.bytes;
     if (group->told.bytes > all_bytes)
-        return refuse(group, "the result is larger than its place");
+        return too_small(group);
     gains_copy(group, &span, 1);
     return status;
 }

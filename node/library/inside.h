@@ -63,6 +63,8 @@ struct star_link {
 };
 
 /* step.c */
+/* No hub has it any more, and the program goes on. With the lock held. */
+void link_alone(struct star_link *link);
 struct training_owner link_owner(struct star_link *link);
 /* With the lock held: blocks until something comes, or for a moment; false: it
  * is `until`. */

@@ -71,6 +71,8 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
         link->stopping = !msg->local_bye.refused;
         link->over = msg->local_bye.final;
     }
+    if (link->over && link->ended.refused)
+        link_alone(link);
     (void)pthread_cond_broadcast(&link->shell.changed);
     (void)pthread_mutex_unlock(&link->shell.lock);
     if (msg->kind == MSG_LOCAL_BYE && msg->local_bye.farewell == FAREWELL_KEY &&
@@ -427,7 +429,8 @@ enum star_status star_detach_within(struct star_link **reference,
                                     double seconds)
 {
     struct star_link *link = reference ? *reference : NULL;
-    nanos now = net_now(), end = shell_limit(seconds, GOODBYE);
+    nanos now = net_now();
+    nanos end = time_after(now, seconds >= 0 ? shell_span(seconds) : GOODBYE);
     nanos farewell = (end - now) / 4 < SECOND ? (end - now) / 4 : SECOND;
     bool taken;
 

@@ -164,6 +164,13 @@ static void tell_memory(struct star_link *link)
                    "training alone: there was no memory");
 }
 
+void link_alone(struct star_link *link)
+{
+    struct msg_local_tune *schedule = &link->training.agenda.pacer.schedule;
+
+    schedule->attached = schedule->offering = 0;
+}
+
 /* Who gives no gradients would be part of the run, and of no use to it. */
 static void check_gradients(struct star_link *link)
 {
@@ -171,6 +178,7 @@ static void check_gradients(struct star_link *link)
         !agenda_wants_gradients(&link->training.agenda))
         return;
     link->over = true;
+    link_alone(link);
     link->ended.refused = true;
     link->ended.farewell = FAREWELL_SCHEMA;
     (void)snprintf(link->ended.text, sizeof link->ended.text,

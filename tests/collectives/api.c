@@ -186,7 +186,11 @@ static int gather(struct program *program)
         own[0] != 123.0f || own[1] != 123.0f)
         return 11;
     own[0] = (float)star_group_rank(group);
-    if (star_group_allgather(group, own, sizeof *own, all, sizeof all,
+    if (star_group_allgather(group, own, sizeof *own, all, 2 * sizeof *own,
+                             &received) != STAR_GROUP_FAIL ||
+        received != 3 * sizeof *own)
+        return 14;
+    if (star_group_allgather(group, own, sizeof *own, all, received,
                              &received) != STAR_GROUP_SUCCESS ||
         received != 3 * sizeof *own || all[2] != 2.0f)
         return 12;
@@ -225,6 +229,27 @@ static int rabit(struct program *program)
         return 5;
     star_group_tracker_print(group, "one version is done");
     return star_group_barrier(group) == STAR_GROUP_SUCCESS ? 0 : 6;
+}
+
+static void one_alone_sums_and_gathers_what_is_its_own(void)
+{
+    struct threaded_hub *hub = threaded_new();
+    struct program program = {.values = {3}};
+    size_t received = 0;
+    float all[2];
+
+    program.group = threaded_join(hub, "alone", &elastic);
+    CHECK(star_group_manual_join(program.group, 15));
+    CHECK_EQUAL(STAR_GROUP_NO_NEED,
+                star_group_allreduce(program.group, program.values, 1, STAR_F32,
+                                     STAR_SUM, fill, &program));
+    CHECK_NEAR(0, (double)program.values[0], 0); /* its rank */
+    CHECK_EQUAL(STAR_GROUP_FAIL,
+                star_group_allgather(program.group, program.values, 12, all,
+                                     sizeof all, &received));
+    CHECK_EQUAL(12, received);
+    star_group_leave(&program.group);
+    threaded_destroy(&hub);
 }
 
 static void rb_13_rabits_calls_in_c(void)
@@ -366,6 +391,7 @@ void add_collectives_api_tests(CU_pSuite suite)
     TEST(a_word_that_is_no_key_is_refused_before_anything_is_sent);
     TEST(ed_01_three_calls_two_statuses_no_list_of_addresses);
     TEST(rb_12_rabits_arguments_and_gathered_slices);
+    TEST(one_alone_sums_and_gathers_what_is_its_own);
     TEST(rb_13_rabits_calls_in_c);
     TEST(a_call_that_fails_changes_nothing);
     TEST(a_call_that_is_interrupted_fails_for_all_at_once);

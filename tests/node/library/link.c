@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/library/inside.h"
 #include "tests/check.h"
 #include "tests/node/library/server.h"
 
@@ -224,6 +225,7 @@ static void who_gives_no_gradients_is_told_where_they_are_exchanged(void)
     star_look(link, &state);
     CHECK_EQUAL(78, state.exit_code);
     CHECK_CONTAINS("exchanges gradients", state.text);
+    CHECK_EQUAL(0, link->training.agenda.pacer.schedule.attached);
     CHECK_EQUAL(STAR_TIMEOUT, star_detach_within(&link, 1));
     server_destroy(&server);
 }
