@@ -135,6 +135,7 @@ struct hub_node_view {
     struct hub_moved moved;        /* in all lives of the hub, of which */
     struct hub_moved before;       /* so much before this one */
     double rate, loss, accuracy;   /* accuracy below 0: none */
+    uint64_t every, delay;         /* its k and d; 0: not told yet */
     uint64_t lag;                  /* centre versions since its base */
     uint64_t fates[VERDICT_COUNT]; /* exchanges that ended so */
     uint64_t preempted;            /* times its parameters were replaced */

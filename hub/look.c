@@ -74,6 +74,8 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->before = member->before;
     view->moved = member_moved(member);
     view->rate = member->stats.rate;
+    view->every = member->every;
+    view->delay = member->delay;
     view->loss = member->stats.loss;
     view->accuracy = member->stats.accuracy;
     view->told = member->stats.sent != 0;

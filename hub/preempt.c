@@ -12,8 +12,10 @@ enum { SLOPE_SHARE = 4 }; /* a new slope counts for 1/4 */
 static void follow(struct trial *trial, const struct update *from)
 {
     const struct candidate *candidate = &from->candidate;
-    uint64_t before = trial->samples;
+    uint64_t before = trial->samples, done = from->offer.iteration;
 
+    if (!trial->rounds)
+        trial->since = done > candidate->steps ? done - candidate->steps : 0;
     trial->samples += from->offer.samples;
     trial->rounds++;
     if (candidate->score >= NO_SCORE || !trial->samples)
@@ -41,13 +43,15 @@ static struct preempt_candidate preempt_candidate_of(const struct hub *hub,
                                     .remaining = UINT64_MAX,
                                     .rounds = trial->rounds,
                                     .strikes = trial->strikes};
-    uint64_t done = from->offer.iteration;
+    uint64_t done = from->offer.iteration, took;
 
+    took = done > trial->since ? done - trial->since : 0;
     if (out.score < NO_SCORE && least && trial->samples)
         out.trajectory = out.score + trial->slope * log((double)trial->samples /
                                                         (double)least);
-    if (hub->config.iterations > done && done)
-        out.remaining = trial->samples / done * (hub->config.iterations - done);
+    if (hub->config.iterations > done && took)
+        out.remaining = (uint64_t)((double)trial->samples / (double)took *
+                                   (double)(hub->config.iterations - done));
     return out;
 }
 

@@ -87,6 +87,7 @@ struct trial {
     double score;     /* last one; NO_SCORE: none */
     double slope;     /* beta of l(t) = A - beta ln t, smoothed */
     uint64_t samples; /* t */
+    uint64_t since;   /* the iteration that it began with */
     uint64_t rounds;  /* since its parameters were replaced */
     unsigned strikes;
 };

@@ -157,6 +157,8 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     add_whole(out, "iterations", node->iteration);
     add_whole(out, "steps", node->moved.steps);
     add_number(out, "rate", node->rate);
+    add_whole(out, "every", node->every);
+    add_whole(out, "delay", node->delay);
     add_number(out, "loss", node->iteration ? node->loss : NAN);
     add_accuracy(out, node->accuracy);
     add_whole(out, "lag", node->lag);

@@ -536,11 +536,11 @@ function showHints(s) {
   if (s.saves_failed) hints.push(`The centre cannot be saved: ${s.saves_failed} time${s.saves_failed > 1 ? "s" : ""} in a row. The events say why; the run goes on.`);
   for (const n of s.nodes) {
     if (n.gone) continue;
-    const exchanges = n.exchanges + declined(n), takes = n.link_busy * n.rate;
+    const exchanges = n.exchanges + declined(n), takes = n.link_busy * n.rate, k = n.every || s.every;
     if (n.silent) hints.push(`${n.name} is silent: rounds go on without it.`);
     if (n.quarantined) hints.push(`${n.name} is in quarantine: what it sent was no good.`);
     // As --policy auto has it: a link that is busy nearly always is full, 3/4 leaves room.
-    if (takes > .95 * s.every) hints.push(`${n.name}: an exchange keeps its link busy for ${span(n.link_busy)}, which is ${figure(takes)} iterations: k ≥ ${Math.ceil(takes / .75)} would let it keep up (k is ${s.every}).`);
+    if (takes > .95 * k) hints.push(`${n.name}: an exchange keeps its link busy for ${span(n.link_busy)}, which is ${figure(takes)} iterations: k ≥ ${Math.ceil(takes / .75)} would let it keep up (its k is ${k}).`);
     if (exchanges >= 10 && declined(n) > .5 * exchanges) hints.push(`${n.name}: ${declined(n)} of ${exchanges} offers were not merged: ${why(n)}.`);
   }
   const lines = hints.slice(0, 6);

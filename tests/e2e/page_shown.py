@@ -59,13 +59,13 @@ class Shown:
 
 
 def hints(page: Shown) -> None:
-    busy = {"link_busy": 4.0, "rate": 10.0, "missed": 0, "up_rate": 10.0}
-    page.show(busy, every=20)
+    busy = {"link_busy": 4.0, "rate": 10.0, "missed": 0, "up_rate": 10.0, "every": 20}
+    page.show(busy, every=100)
     assert "4.0 s, which is 40 iterations: k ≥ 54" in page.text("hints"), page.text(
         "hints"
     )
     # Late results, and a link that carries little as there is little to carry.
-    idle = {"link_busy": 0.1, "rate": 10.0, "missed": 900, "up_rate": 10.0}
+    idle = busy | {"link_busy": 0.1, "missed": 900}
     page.show(idle, every=20)
     assert page.text("hints") == "", page.text("hints")
     page.show(idle | {"link_busy": None}, every=20)
