@@ -124,6 +124,27 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     (void)printf("%s}\n", bytes);
 }
 
+static void print_by_itself_json(const struct tune *tune)
+{
+    const struct tune_row *row = &tune->by_itself;
+    char bytes[512];
+    struct text out;
+
+    if (!row->trial.done)
+        return;
+    text_init(&out, bytes, sizeof bytes);
+    text_add(&out,
+             "{\"tune\":\"by itself\",\"compute\":\"surrogate\","
+             "\"command\":\"starswitch-hub --nodes %u\"",
+             tune->star.nodes);
+    add_number(&out, "iterations_per_s", row->trial.rate);
+    add_number(&out, "used", row->trial.used);
+    add_number(&out, "every", row->trial.every);
+    add_number(&out, "delay", row->trial.delay);
+    add_number(&out, "speed_up", row->speed_up);
+    (void)printf("%s}\n", bytes);
+}
+
 static void print_json(const struct tune *tune)
 {
     const struct tune_row *best = &tune->rows[tune->best];
@@ -131,6 +152,7 @@ static void print_json(const struct tune *tune)
     for (unsigned i = 0; i < tune->count; i++)
         if (tune->rows[i].trial.done)
             print_row_json(tune, &tune->rows[i], "tried");
+    print_by_itself_json(tune);
     print_row_json(tune, best, is_worth_it(best) ? "choice" : "one PC");
 }
 
@@ -226,7 +248,7 @@ static void add_why(const struct tune *tune, const struct tune_row *row,
                     struct text *out)
 {
     const struct plan *plan = &row->plan;
-    double step = tune->star.step;
+    double step = row->setting.dylu ? tune->star.fastest : tune->star.step;
     char bytes[600];
     struct text words;
 
@@ -238,7 +260,7 @@ static void add_why(const struct tune *tune, const struct tune_row *row,
              plan->exchange + plan->lag,
              plan->lag > 0 ? " with the slowest node" : "",
              row->setting.delay * step, row->setting.every * step,
-             plan->floor * step);
+             plan->floor * tune->star.step);
     add_bound(tune, row, &words);
     text_add(out, " why");
     text_pad(out, 10);
@@ -280,6 +302,21 @@ static void add_figures(const struct tune *tune, const struct tune_row *row,
     text_add(out, "          (the network is simulated; what k and d cost in "
                   "learning is foreseen\n          by the same equations in "
                   "both columns)\n");
+}
+
+/* What needs no choice, and goes on choosing while the network changes. */
+static void add_by_itself(const struct tune *tune, struct text *out)
+{
+    const struct tune_row *row = &tune->by_itself;
+
+    if (!row->trial.done)
+        return;
+    text_add(
+        out,
+        "\n auto     left to itself (starswitch-hub --nodes %u) it comes to "
+        "k = %.3g, d = %.3g:\n          %.2f times as fast, and goes on "
+        "choosing while the network changes\n",
+        tune->star.nodes, row->trial.every, row->trial.delay, row->speed_up);
 }
 
 static int compare(const void *a, const void *b)
@@ -347,6 +384,7 @@ static void print_words(const struct tune *tune)
     add_why(tune, best, &out);
     if (best->trial.done) {
         add_figures(tune, best, &out);
+        add_by_itself(tune, &out);
         add_others(tune, &out);
     }
     (void)fputs(bytes, stdout);
@@ -400,7 +438,8 @@ int sim_tune(int count, char **words)
     status = tune_open(&options, &tune, &why);
     if (status != STATUS_OK)
         return run_fail(status, &why);
-    if (!tune_search(tune, (unsigned)options.workers, "plays"))
+    if (!tune_search(tune, (unsigned)options.workers, "plays") ||
+        !tune_by_itself(tune, (unsigned)options.workers, NULL))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
     else if (tune->tried && !tune->rows[tune->best].trial.done)
         status =

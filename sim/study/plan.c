@@ -70,7 +70,8 @@ double plan_staggered(const struct plan_star *star, double up, double down,
 
 double plan_lag(const struct plan_star *star, double every, bool dylu)
 {
-    double slower = dylu ? 0 : every * (star->slowest - star->step);
+    double slower = dylu ? fmax(0, star->slowest - every * star->step)
+                         : every * (star->slowest - star->step);
 
     return slower +
            star->cv * star->step * sqrt(every) * plan_expected_max(star->nodes);
@@ -165,12 +166,13 @@ double plan_with_noise(const struct plan_star *star, double speed_up,
 
 /* T_c of a fragment. A node sends it over k/F iterations, but at most d/2. */
 static double exchange_time(const struct plan_star *star,
-                            const struct plan_setting *setting, double every)
+                            const struct plan_setting *setting, double every,
+                            double delay)
 {
     double parts = setting->fragments;
     double up = plan_payload(star, setting->up) / parts;
     double down = plan_payload(star, setting->down) / parts;
-    double spread = fmin(every / parts, setting->delay / 2.0) * star->step;
+    double spread = fmin(every / parts, delay / 2) * star->step;
     double chunk = fmin(
         star->chunk *
             fmax(codecs[setting->up].bits, codecs[setting->down].bits) / 32,
@@ -217,13 +219,14 @@ void plan_predict(const struct plan_star *star,
     double up = plan_payload(star, setting->up);
     double down = plan_payload(star, setting->down);
     bool barrier = plan_policies[setting->policy].barrier;
-    double delayed = setting->delay * star->step, parts = setting->fragments;
+    double share = setting->dylu ? star->fastest / star->step : 1;
+    double parts = setting->fragments, delayed;
 
     assert(setting->every >= 1 && setting->fragments >= 1);
-    *out = (struct plan){.every = setting->every, .delay = setting->delay};
-    if (setting->dylu)
-        out->every = fmax(1, setting->every * star->fastest / star->step);
-    out->exchange = exchange_time(star, setting, out->every);
+    *out = (struct plan){.every = fmax(1, setting->every * share),
+                         .delay = setting->delay * share};
+    delayed = out->delay * star->step;
+    out->exchange = exchange_time(star, setting, out->every, out->delay);
     out->lag = barrier ? plan_lag(star, out->every / parts, setting->dylu) : 0;
     out->floor = plan_floor(star, up, down);
     out->stall = parts * plan_stall(out->exchange, out->lag, delayed);

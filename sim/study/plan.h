@@ -12,7 +12,9 @@
  *   (2) serial     T_c = max(N (S_u + S_d) / R, (S_u + S_d) / r)
  *   (3) staggered  T_c = 2 L + (S_u + S_d) / min(R, r) + W,
  *                  W = l S / (2 R (1 - l)), l = N S / (R k t)   (M/D/1)
- *   (4) lag        S = k (max t - t) + cv t sqrt(k) E[max of N normals]
+ *   (4) lag        S = k (max t - t) + cv t sqrt(k) E[max of N normals]; with
+ *                  DyLU max(0, max t - k t) for the first, as the slowest node
+ *                  does an iteration at least
  *   (5) stall      max(0, T_c + S - d t)
  *   (6) used       U = k t / (k t + stall)
  *   (7) floor      k >= N max(S_u, S_d) / (R t), and with r for one node
@@ -94,7 +96,7 @@ struct plan_star {
 /* The settings that can be chosen. */
 struct plan_setting {
     enum plan_policy policy;
-    bool dylu;  /* slower nodes do fewer iterations: (4) loses its first part */
+    bool dylu; /* slower nodes do fewer iterations, k and d are the fastest's */
     bool waits; /* a late result is waited for; else it is applied late, and
                    costs learning instead of time. With d = 0 all wait. */
     unsigned every, delay, fragments; /* k, d, F >= 1 */

@@ -391,6 +391,54 @@ bool tune_search(struct tune *tune, unsigned workers, const char *noun)
     return whole;
 }
 
+/* ---- left to itself ---- */
+
+static bool is_left(const struct tune *tune)
+{
+    const struct options *options = &tune->options;
+
+    return tune->tried && tune->star.nodes > 1 && !options->given.every &&
+           !options->given.delay && !options->given.fragments &&
+           !options->given.codec_up && !options->given.codec_down &&
+           options->miss != MISS_CUT && strcmp(options->policy, "auto") == 0;
+}
+
+static void run_by_itself(void *of, unsigned number, void *result)
+{
+    const struct tune *tune = of;
+    struct trial_window window = window_of(tune, &tune->rows[tune->best]);
+
+    window.most += 4 * TUNE_CHOSEN * window.length / TUNE_ROUNDS;
+    window.turns = TUNE_CHOSEN;
+    trial_run(&tune->options, tune->options.seed + number, &window, result);
+}
+
+bool tune_by_itself(struct tune *tune, unsigned workers, const char *noun)
+{
+    struct trial *trials = calloc(tune->seeds + 1, sizeof *trials);
+    struct process_pool pool = {.count = tune->seeds,
+                                .workers = workers,
+                                .size = sizeof *trials,
+                                .of = tune,
+                                .run = run_by_itself,
+                                .noun = noun};
+    bool whole = true;
+
+    if (!trials)
+        abort();
+    tune->by_itself = (struct tune_row){.setting = {.policy = PLAN_AUTO,
+                                                    .fragments = 1,
+                                                    .up = CODEC_INT8,
+                                                    .down = CODEC_INT8},
+                                        .tried = is_left(tune)};
+    if (tune->by_itself.tried)
+        whole = process_pool_run(&pool, trials);
+    if (tune->by_itself.tried && whole)
+        take(tune, &tune->by_itself, trials);
+    free(trials);
+    return whole;
+}
+
 /* ---- why ---- */
 
 enum tune_bound tune_bound(const struct tune *tune,

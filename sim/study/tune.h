@@ -44,11 +44,12 @@ struct trace;
 #define TUNE_ALIKE 0.02
 
 enum {
-    TUNE_SEEDS = 3,  /* where --seeds is not given */
-    TUNE_PICKS = 8,  /* predicted best, and different */
-    TUNE_PASSES = 2, /* of neighbours */
-    TUNE_WARM = 3,   /* offers of a run before it is measured */
-    TUNE_ROUNDS = 6  /* of a run that are measured */
+    TUNE_SEEDS = 3,   /* where --seeds is not given */
+    TUNE_PICKS = 8,   /* predicted best, and different */
+    TUNE_PASSES = 2,  /* of neighbours */
+    TUNE_WARM = 3,    /* offers of a run before it is measured */
+    TUNE_CHOSEN = 16, /* the same, where the hub chooses k and d first */
+    TUNE_ROUNDS = 6   /* of a run that are measured */
 };
 
 struct tune_row {
@@ -75,6 +76,9 @@ struct tune {
     struct tune_row *rows; /* best prediction first, then neighbours */
     unsigned count, room, enumerated, tried;
     unsigned best; /* after a search */
+    /* What --policy auto comes to, told nothing, in the same plays; not tried
+     * where the options name something of it, or nothing is played. */
+    struct tune_row by_itself;
     struct tune_goal goal;
 };
 
@@ -91,6 +95,8 @@ bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
 /* Plays what it takes, nothing if it is hopeless. False: interrupted, and
  * `best` is of what was played. */
 bool tune_search(struct tune *tune, unsigned workers, const char *noun);
+/* Plays the star with k, d and codecs left to the hub. False: interrupted. */
+bool tune_by_itself(struct tune *tune, unsigned workers, const char *noun);
 /* Plays the best row until --goal, with each seed and with what `trains`: the
  * surrogate would say nothing (above), and what is trained on real links is the
  * same to the bit. False: interrupted. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "policies/pace.h"
 #include "sim/study/tune.h"
 
 enum { FEW = 16 };
@@ -65,7 +66,8 @@ static void choose_delay(const struct tune *tune,
         return;
     }
     plan_predict(star, setting, &plan);
-    hiding = (plan.exchange + plan.lag) / star->step;
+    hiding = (plan.exchange + plan.lag) /
+             (setting->dylu ? star->fastest : star->step);
     choose(out, 0);
     choose(out, fmin(ceil(hiding), most));
     choose(out, fmin(ceil(1.2 * hiding), most));
@@ -163,10 +165,12 @@ static bool is_too_often(const struct tune *tune,
                          const struct plan_setting *setting)
 {
     const struct plan_star *star = &tune->star;
+    double share = setting->dylu ? star->fastest / star->step : 1;
 
     return setting->delay && !tune->options.given.every &&
-           setting->every < plan_floor(star, plan_payload(star, setting->up),
-                                       plan_payload(star, setting->down));
+           setting->every * share <
+               plan_floor(star, plan_payload(star, setting->up),
+                          plan_payload(star, setting->down));
 }
 
 static void add_times(struct tune *tune, struct plan_setting setting)
@@ -208,7 +212,7 @@ static void add_codecs(struct tune *tune, struct plan_setting setting)
 enum status tune_enumerate(struct tune *tune, struct why *why)
 {
     const struct options *options = &tune->options;
-    bool unequal = tune->star.slowest > 1.05 * tune->star.fastest;
+    bool unequal = tune->star.fastest < (1 - PACE_SAME) * tune->star.slowest;
     struct choice policies;
     enum status status = choose_policies(tune, &policies, why);
 

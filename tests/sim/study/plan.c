@@ -123,6 +123,7 @@ static void a_straggler_lets_others_wait_unless_it_does_less(void)
     star.slowest = 0.15;
     CHECK_NEAR(1, plan_lag(&star, 20, false), 1e-9);
     CHECK_NEAR(0, plan_lag(&star, 20, true), 1e-9);
+    CHECK_NEAR(0.05, plan_lag(&star, 1, true), 1e-9); /* it does one */
 }
 
 /* int8 up and bf16 down, with 70 % of the port for traffic; d at all of it. */
