@@ -309,7 +309,8 @@ variants: sanitize tsan valgrind-check
 valgrind-check:
 	@$(CHECK) valgrind
 sanitize: ## the tests and the fuzz corpora under ASan and UBSan (clang)
-	@$(STILL) $(VARIANT) TEST_SECONDS=1200 BUILD=build/asan SAN="$(ASAN)" \
+	@ASAN_OPTIONS="allocator_may_return_null=1:$$ASAN_OPTIONS" \
+	$(STILL) $(VARIANT) TEST_SECONDS=1200 BUILD=build/asan SAN="$(ASAN)" \
 		test replay
 tsan: ## the tests of threads under TSan
 	@TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \

@@ -23,10 +23,21 @@ static void forget(struct agenda *agenda, uint64_t first, uint64_t last)
     inbox_forget(&agenda->inbox, first, last);
 }
 
+/* False: gradients are to be offered, and there is no memory for their sum. */
+static bool can_sum(struct agenda *agenda,
+                    const struct msg_local_tune *schedule)
+{
+    if (!agenda->sum && schedule->exchange == EXCHANGE_GRADIENT)
+        agenda->sum = calloc(agenda->inbox.elements, sizeof *agenda->sum);
+    return agenda->sum || schedule->exchange != EXCHANGE_GRADIENT;
+}
+
 bool agenda_receive(struct agenda *agenda, const struct msg *msg,
                     struct blob *payload)
 {
     if (msg->kind == MSG_LOCAL_TUNE) {
+        if (!can_sum(agenda, &msg->local_tune))
+            return false;
         pacer_schedule(&agenda->pacer, &msg->local_tune);
     } else if (msg->kind == MSG_LOCAL_VERDICT) {
         forget(agenda, msg->local_verdict.first, msg->local_verdict.last);
@@ -45,15 +56,11 @@ bool agenda_wants_gradients(const struct agenda *agenda)
            agenda->pacer.schedule.exchange == EXCHANGE_GRADIENT;
 }
 
-/* The mean is taken when it is offered. Without memory there is none. */
+/* The mean is taken when it is offered. */
 static void sum_gradient(struct agenda *agenda, const struct span *gradients)
 {
     size_t elements = agenda->inbox.elements, count;
 
-    if (!agenda->sum)
-        agenda->sum = calloc(elements, sizeof *agenda->sum);
-    if (!agenda->sum)
-        return;
     for (size_t at = 0; at < elements; at += count) {
         const float *part;
 
@@ -201,7 +208,7 @@ static void copy_statistics(const struct agenda *agenda,
 void agenda_copy(struct agenda *agenda, const struct span *spans, float *to)
 {
     if (agenda->pacer.schedule.exchange == EXCHANGE_GRADIENT) {
-        for (size_t i = 0; agenda->sum && i < agenda->inbox.elements; i++)
+        for (size_t i = 0; i < agenda->inbox.elements; i++)
             to[i] = (float)(agenda->sum[i] / (double)agenda->summed);
         copy_statistics(agenda, spans, to);
         forget_gradients(agenda);

@@ -22,7 +22,7 @@ struct agenda {
     uint64_t told;      /* of that one, */
     uint64_t told_at;   /* which was made at this iteration, */
     uint64_t told_then; /* at this pacer_time */
-    double *sum;        /* of gradients since then; NULL: none yet */
+    double *sum;        /* of gradients since then; NULL: none are wanted */
     uint64_t summed;    /* how many */
 };
 

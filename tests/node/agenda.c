@@ -12,19 +12,25 @@ struct fixture {
     float x[ELEMENTS];
 };
 
-static void fixture_start(struct fixture *fixture, uint32_t fragments)
+static bool tune(struct fixture *fixture, enum exchange exchange,
+                 uint32_t fragments)
 {
     struct msg msg = {.kind = MSG_LOCAL_TUNE,
                       .local_tune = {.attached = 1,
                                      .offering = 1,
                                      .every = 1,
-                                     .exchange = EXCHANGE_PARAMETERS,
+                                     .exchange = exchange,
                                      .fragments = fragments,
                                      .chunk_elements = CHUNK}};
 
+    return agenda_receive(&fixture->agenda, &msg, NULL);
+}
+
+static void fixture_start(struct fixture *fixture, uint32_t fragments)
+{
     *fixture = (struct fixture){.pool = pool_new()};
     agenda_init(&fixture->agenda, ELEMENTS);
-    (void)agenda_receive(&fixture->agenda, &msg, NULL);
+    CHECK(tune(fixture, EXCHANGE_PARAMETERS, fragments));
     for (int i = 0; i < ELEMENTS; i++)
         fixture->x[i] = (float)i;
 }
@@ -170,7 +176,7 @@ static void what_was_done_with_other_parameters_does_not_count(void)
 
         fixture_start(&fixture, 1);
         if (gradients)
-            fixture.agenda.pacer.schedule.exchange = EXCHANGE_GRADIENT;
+            CHECK(tune(&fixture, EXCHANGE_GRADIENT, 1));
         agenda_step(&fixture.agenda, 1000, &span);
         CHECK(agenda_offer(&fixture.agenda, false, &exchange));
         answer(&fixture, exchange, VERB_REPLACE);
@@ -201,12 +207,29 @@ static void gradients_have_no_last_offer_and_none_without_an_iteration(void)
     uint64_t exchange;
 
     fixture_start(&fixture, 1);
-    fixture.agenda.pacer.schedule.exchange = EXCHANGE_GRADIENT;
+    CHECK(tune(&fixture, EXCHANGE_GRADIENT, 1));
     pacer_tick(&fixture.agenda.pacer);
     CHECK(!agenda_offer(&fixture.agenda, false, &exchange));
     agenda_step(&fixture.agenda, 1, &span);
     CHECK(!agenda_offer(&fixture.agenda, true, &exchange));
     CHECK(agenda_offer(&fixture.agenda, false, &exchange));
+    fixture_end(&fixture);
+}
+
+/* A node in a run of gradients went on for ever without an offer, and nobody
+ * was told. */
+static void gradients_are_wanted_once_there_is_memory_for_their_sum(void)
+{
+    struct fixture fixture;
+
+    fixture_start(&fixture, 1);
+    fixture.agenda.inbox.elements = (size_t)1 << 50; /* too many */
+    CHECK(!tune(&fixture, EXCHANGE_GRADIENT, 1));
+    CHECK(!agenda_wants_gradients(&fixture.agenda));
+    CHECK(tune(&fixture, EXCHANGE_PARAMETERS, 1));
+    fixture.agenda.inbox.elements = ELEMENTS;
+    CHECK(tune(&fixture, EXCHANGE_GRADIENT, 1));
+    CHECK(agenda_wants_gradients(&fixture.agenda));
     fixture_end(&fixture);
 }
 
@@ -268,6 +291,7 @@ void add_node_agenda_tests(CU_pSuite suite)
     TEST(an_offer_says_what_it_holds_and_holds_it);
     TEST(what_was_done_with_other_parameters_does_not_count);
     TEST(gradients_have_no_last_offer_and_none_without_an_iteration);
+    TEST(gradients_are_wanted_once_there_is_memory_for_their_sum);
     TEST(no_sample_counts_again_while_time_passes_without_iterations);
     TEST(a_fragment_whose_turn_comes_while_it_waits_counts_once);
 }
