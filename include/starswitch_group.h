@@ -135,9 +135,10 @@ star_group_join(const char *hub, const char *name,
  * group. */
 STAR_API void star_group_leave(struct star_group **group);
 
-/* From any thread, such as one that has seen Ctrl-C: the call that waits in
- * another thread fails at once, and the hub tells the others who interrupted
- * it. Without a call under way it does nothing. Not while the group leaves. */
+/* From any thread, such as one that has seen Ctrl-C: each call that waits in
+ * another thread fails at once, and of a collective the hub tells the others
+ * who interrupted it. A request goes on. Without a call under way it does
+ * nothing. Not while the group leaves. */
 STAR_API void star_group_interrupt(struct star_group *group);
 
 /* BAD_ARGUMENT: the size is not set. */

@@ -191,7 +191,7 @@ static void give_up(struct star_group *group)
 
     group->told.outcome = group->interrupted ? ENDING_FAIL : ENDING_ABORT;
     (void)snprintf(group->told.text, sizeof group->told.text, "%s",
-                   group->interrupted     ? "the program interrupted the call"
+                   group->interrupted     ? GROUP_INTERRUPTED
                    : group->shell.starved ? "there was no memory"
                                           : "the thread for the network "
                                             "does not answer");
@@ -206,6 +206,7 @@ void star_group_interrupt(struct star_group *group)
 {
     (void)pthread_mutex_lock(&group->shell.lock);
     group->interrupted = group->asked && !group->done;
+    group->interrupts++;
     (void)pthread_cond_broadcast(&group->shell.changed);
     (void)pthread_mutex_unlock(&group->shell.lock);
 }

@@ -67,10 +67,14 @@ struct star_group {
     struct waiting *waiting; /* oldest first */
     bool done, wants, wants_model;
     bool interrupted;
+    uint64_t interrupts; /* for who waits for a message: how often */
     struct msg_told told;
     struct gain *gains;
     size_t gain_count, gain_room;
 };
+
+/* Why such a call failed. */
+#define GROUP_INTERRUPTED "the program interrupted the call"
 
 /* group.c */
 /* Takes a message of the machine; on the network's thread. */

@@ -155,18 +155,51 @@ int star_group_improbe(struct star_group *group, int source, int tag,
     return star_group_mprobe(group, source, tag, 0, message);
 }
 
+/* How long a call waits for a message. */
+struct patience {
+    nanos until;
+    uint64_t interrupts; /* of the group, when it began */
+};
+
+/* With the lock held. */
+static struct patience patience_of(const struct star_group *group,
+                                   double seconds)
+{
+    return (struct patience){shell_limit(seconds, NEVER), group->interrupts};
+}
+
+/* With the lock held: false once it is not to wait any longer. */
+static bool wait_more(struct star_group *group, const struct patience *patience)
+{
+    return shell_wait(&group->shell, patience->until) &&
+           group->interrupts == patience->interrupts;
+}
+
+/* With the lock held: why it has nothing. */
+static void say_in_vain(struct star_group *group,
+                        const struct patience *patience, double seconds,
+                        const char *what)
+{
+    if (group->interrupts != patience->interrupts)
+        (void)snprintf(group->told.text, sizeof group->told.text, "%s",
+                       GROUP_INTERRUPTED);
+    else
+        (void)snprintf(group->told.text, sizeof group->told.text,
+                       "waited %.1f s for a message%s", seconds, what);
+}
+
 int star_group_mprobe(struct star_group *group, int source, int tag,
                       double seconds, struct star_message *message)
 {
-    nanos until = shell_limit(seconds, NEVER);
     bool waits = seconds > 0, found;
+    struct patience patience;
 
     (void)pthread_mutex_lock(&group->shell.lock);
+    patience = patience_of(group, seconds);
     while (!(found = probe(group, source, tag, message)) && waits)
-        waits = shell_wait(&group->shell, until);
+        waits = wait_more(group, &patience);
     if (!found && seconds > 0)
-        (void)snprintf(group->told.text, sizeof group->told.text,
-                       "waited %.1f s for a message", seconds);
+        say_in_vain(group, &patience, seconds, "");
     (void)pthread_mutex_unlock(&group->shell.lock);
     return found;
 }
@@ -244,17 +277,17 @@ enum star_group_status star_group_wait(struct star_group *group,
                                        struct star_request **request,
                                        double seconds)
 {
-    nanos until = shell_limit(seconds, NEVER);
     enum star_group_status status = STAR_GROUP_FAIL;
+    struct patience patience;
     bool waits = true;
 
     (void)pthread_mutex_lock(&group->shell.lock);
+    patience = patience_of(group, seconds);
     while (!finish(group, request, &status) && waits)
-        waits = shell_wait(&group->shell, until);
+        waits = wait_more(group, &patience);
     if (*request)
-        (void)snprintf(group->told.text, sizeof group->told.text,
-                       "waited %.1f s for a message to be %s", seconds,
-                       (*request)->place ? "received" : "taken");
+        say_in_vain(group, &patience, seconds,
+                    (*request)->place ? " to be received" : " to be taken");
     (void)pthread_mutex_unlock(&group->shell.lock);
     return status;
 }

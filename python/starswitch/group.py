@@ -147,9 +147,11 @@ class Request:
         """Waits until it is done. TimeoutError: it is not within so many seconds,
         and goes on. GroupChanged: it has failed."""
         until = None if timeout is None else time.monotonic() + timeout
+        interrupts = self._group._interrupts
         while not self._finish(SLICE if until is None else until - time.monotonic()):
             if until is not None and time.monotonic() >= until:
                 raise TimeoutError(f"a message has not gone within {timeout:g} s")
+            self._group._check_interrupts(interrupts)
 
     def _finish(self, seconds: float) -> bool:
         if not self._handle:
@@ -230,6 +232,7 @@ class Group:
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
         self._requests: set[Request] = set()
+        self._interrupts = 0
         self._lazy: Place | None = None
         self._loaded: Any = None
         options = c.star_group_options(size=sizeof(c.star_group_options), quiet=1)
@@ -308,10 +311,15 @@ class Group:
             over.wait(0.02)
 
     def interrupt(self) -> None:
-        """The call that waits in another thread fails at once: GroupChanged there
-        and, with a sentence that says why, at the other members."""
+        """Each call that waits in another thread fails at once: GroupChanged there
+        and, of a collective, with a sentence that says why, at the other members."""
+        self._interrupts += 1
         if self._handle is not None:
             self._lib.star_group_interrupt(self._handle)
+
+    def _check_interrupts(self, before: int) -> None:
+        if self._interrupts != before:
+            raise GroupChanged("the program interrupted the call")
 
     def check(self, status: int) -> bool:
         """Whether a call was done together with others; False: this is the only
@@ -597,6 +605,7 @@ class Group:
         """The same, waiting for so many seconds. None: there is none."""
         until = None if timeout is None else time.monotonic() + timeout
         message = c.star_message(size=sizeof(c.star_message))
+        interrupts = self._interrupts
         while True:
             self._check()
             left = SLICE if until is None else max(0.0, until - time.monotonic())
@@ -607,6 +616,7 @@ class Group:
             self._say_events()
             if until is not None and time.monotonic() >= until:
                 return None
+            self._check_interrupts(interrupts)
 
     def imrecv(self, message: Message, data: Any) -> Request:
         """Begins to receive what was found, to this memory."""

@@ -321,3 +321,28 @@ def test_an_interrupt_is_told_to_the_others(hub: Hubs) -> None:
 
     together(3, work, timeout=20)
     assert len(texts) == 2
+
+
+def test_who_waits_for_a_message_can_be_interrupted(hub: Hubs) -> None:
+    hub()
+    over = threading.Event()
+    with Group(name="alone") as group:
+        group.build()
+
+        def interrupt() -> None:
+            while not over.wait(0.001):
+                group.interrupt()
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            with pytest.raises(GroupChanged, match="interrupted"):
+                group.mprobe(timeout=10)
+            out = group.isend(b"to myself", 0)
+            with pytest.raises(GroupChanged, match="interrupted"):
+                out.wait(10)
+        finally:
+            over.set()
+            thread.join()
+        assert group.recv(timeout=10) == (b"to myself", 0)
+        out.wait(10)

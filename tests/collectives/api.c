@@ -311,35 +311,14 @@ static void a_call_that_fails_changes_nothing(void)
     threaded_destroy(&hub);
 }
 
-/* Interrupts the call of a group, whenever it begins, until it has ended. */
-struct interrupter {
-    struct star_group *group;
-    atomic_bool over;
-};
-
-static void *interrupt(void *argument)
-{
-    const struct timespec moment = {0, 1000000};
-    struct interrupter *interrupter = argument;
-
-    while (!interrupter->over) {
-        star_group_interrupt(interrupter->group);
-        (void)nanosleep(&moment, NULL);
-    }
-    return NULL;
-}
-
 static enum star_group_status interrupted_barrier(struct star_group *group)
 {
-    struct interrupter interrupter = {group, false};
-    enum star_group_status status = STAR_GROUP_ABORT;
-    pthread_t thread;
+    struct interrupter interrupter;
+    enum star_group_status status;
 
-    if (pthread_create(&thread, NULL, interrupt, &interrupter))
-        return status;
+    interrupter_start(&interrupter, group);
     status = star_group_barrier(group);
-    interrupter.over = true;
-    (void)pthread_join(thread, NULL);
+    interrupter_stop(&interrupter);
     return status;
 }
 

@@ -284,6 +284,53 @@ static void ap_12_isend_test_improbe_imrecv_by_source_and_tag(void)
     threaded_destroy(&hub);
 }
 
+static bool was_interrupted(struct star_group *group)
+{
+    struct star_group_state state = {.size = sizeof state};
+
+    (void)star_group_look(group, &state);
+    return strcmp(state.text, "the program interrupted the call") == 0;
+}
+
+/* Nobody sends to it, and nobody takes what it sends but itself, in the end. */
+static int wait_in_vain(struct program *program)
+{
+    struct star_group *group = program->group;
+    struct star_message message = {.size = sizeof message};
+    int data[200] = {[199] = 199}, found, result = 0;
+    enum star_group_status status;
+    struct interrupter interrupter;
+    struct star_request *request;
+
+    if (star_group_build(group) == STAR_GROUP_ABORT)
+        return 1;
+    interrupter_start(&interrupter, group);
+    found = star_group_mprobe(group, STAR_ANY, 0, 30, &message);
+    if (found || !was_interrupted(group))
+        result = 10;
+    request = star_group_isend(group, data, sizeof data, 0, 0);
+    status = star_group_wait(group, &request, 30);
+    if (status != STAR_GROUP_FAIL || !request || !was_interrupted(group))
+        result = 11;
+    interrupter_stop(&interrupter);
+    if (!result)
+        result = take_one(group, 0, 0);
+    if (!result && star_group_wait(group, &request, 30) != STAR_GROUP_SUCCESS)
+        result = 12;
+    return result;
+}
+
+static void who_waits_for_a_message_can_be_interrupted(void)
+{
+    struct threaded_hub *hub = threaded_new();
+    const struct star_group_options elastic = {.size = sizeof elastic,
+                                               .manner = STAR_ELASTIC};
+    struct program programs[THREADED_MEMBERS];
+
+    CHECK_EQUAL(0, threaded_run(hub, 1, &elastic, wait_in_vain, programs));
+    threaded_destroy(&hub);
+}
+
 void add_collectives_mail_tests(CU_pSuite suite)
 {
     TEST(ap_12_a_message_moves_once_its_receiver_has_a_place);
@@ -295,4 +342,5 @@ void add_collectives_mail_tests(CU_pSuite suite)
     TEST(what_was_not_sent_yet_has_not_been_received);
     TEST(ap_12_who_is_lost_keeps_nobody_waiting);
     TEST(ap_12_isend_test_improbe_imrecv_by_source_and_tag);
+    TEST(who_waits_for_a_message_can_be_interrupted);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/net/fake_machine.h"
 
@@ -132,4 +133,31 @@ int threaded_run(struct threaded_hub *hub, unsigned count,
             largest = (intptr_t)result;
     }
     return (int)largest;
+}
+
+static void *interrupt(void *self)
+{
+    const struct timespec moment = {0, 1000000};
+    struct interrupter *interrupter = self;
+
+    while (!interrupter->over) {
+        star_group_interrupt(interrupter->group);
+        (void)nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
+void interrupter_start(struct interrupter *interrupter,
+                       struct star_group *group)
+{
+    interrupter->group = group;
+    interrupter->over = false;
+    if (pthread_create(&interrupter->thread, NULL, interrupt, interrupter))
+        abort();
+}
+
+void interrupter_stop(struct interrupter *interrupter)
+{
+    interrupter->over = true;
+    (void)pthread_join(interrupter->thread, NULL);
 }

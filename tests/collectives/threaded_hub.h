@@ -3,7 +3,9 @@
 #ifndef TESTS_COLLECTIVES_THREADED_HUB_H
 #define TESTS_COLLECTIVES_THREADED_HUB_H
 
+#include <pthread.h>
 #include <starswitch_ancestors.h>
+#include <stdatomic.h>
 
 #include "hub/hub.h"
 #include "net/net.h"
@@ -43,5 +45,16 @@ int threaded_run(struct threaded_hub *hub, unsigned count,
 /* Joins as a member that logs nothing. */
 struct star_group *threaded_join(struct threaded_hub *hub, const char *name,
                                  const struct star_group_options *options);
+
+/* Interrupts the call of a group, whenever it begins, until it has ended. */
+struct interrupter {
+    struct star_group *group;
+    atomic_bool over;
+    pthread_t thread;
+};
+
+void interrupter_start(struct interrupter *interrupter,
+                       struct star_group *group);
+void interrupter_stop(struct interrupter *interrupter);
 
 #endif
