@@ -123,9 +123,10 @@ struct star_group_state {
 
 /* Begins to be a member; returns at once, hub or not. `hub` is "host" or
  * "host:port", or up to 8 with commas between them, tried in turn (NULL:
- * $STARSWITCH_HUB, or 127.0.0.1:7541); `name` tells members
- * apart (NULL: host name and process id), and who comes back under its name is
- * the same member. On failure a sentence is in `error`. */
+ * $STARSWITCH_HUB, or 127.0.0.1:7541); `name` tells members apart (NULL: the
+ * host's, with -2, -3 ... where members run under it on this PC), and who comes
+ * back under its name is the same member. On failure a sentence is in `error`.
+ */
 STAR_API enum star_status
 star_group_join(const char *hub, const char *name,
                 const struct star_group_options *options,

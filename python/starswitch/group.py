@@ -196,7 +196,8 @@ class Group:
     """A member of the hub's group for collectives, from here until `leave`.
 
     hub, key, identity: as in starswitch.attach.
-    name: who comes back under its name is the same member; None: host and process.
+    name: who comes back under its name is the same member; None: the host's, with
+        -2, -3 ... where members run under it on this PC.
     members: how many begin; all must say the same. Later there may be more or less.
     patient: the manner; see above.
     active: elastic members ask who is there before each collective, which costs a
