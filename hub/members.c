@@ -115,24 +115,21 @@ static double reference_of(const struct hub *hub)
                                                         : 0;
 }
 
-/* k and d of a node: by its speed, if the run wants that. */
+/* k and d of a node: by its share of that speed. */
 static void member_paces(const struct hub *hub, struct member *member,
-                         double reference)
+                         double share)
 {
-    double share = pace_share(member_speed(member), reference);
-
     member->every = tournament_goes_on(hub)
                         ? tournament_every(hub)
                         : pace_steps(share, hub->adapt.every);
     member->delay = pace_delay(share, hub->adapt.delay);
 }
 
-static void member_tune(struct hub *hub, struct member *member,
-                        double reference)
+static void member_tune(struct hub *hub, struct member *member, double share)
 {
     struct msg msg = {.kind = MSG_TUNE};
 
-    member_paces(hub, member, reference);
+    member_paces(hub, member, share);
     msg.tune.every = member->every;
     msg.tune.delay = member->delay;
     msg.tune.exchange = hub->policy->exchange;
@@ -145,7 +142,7 @@ void members_tune(struct hub *hub)
     double reference = reference_of(hub);
 
     EACH_MEMBER(hub, member)
-        member_tune(hub, member, reference);
+        member_tune(hub, member, pace_share(member_speed(member), reference));
 }
 
 void members_pace(struct hub *hub)
@@ -158,7 +155,7 @@ void members_pace(struct hub *hub)
 
         if (member_is_here(member) && member->start == START_GO &&
             pace_differs(share, hub->adapt.every, member->every))
-            member_tune(hub, member, reference);
+            member_tune(hub, member, share);
     }
 }
 
@@ -203,7 +200,8 @@ void member_welcome(struct hub *hub, struct member *member)
 #undef TELL_HUB
 #undef TELL_CONFIG
     msg.welcome.exchange = hub->policy->exchange;
-    member_paces(hub, member, reference_of(hub));
+    member_paces(hub, member,
+                 pace_share(member_speed(member), reference_of(hub)));
     msg.welcome.every = member->every;
     msg.welcome.delay = member->delay;
     msg.welcome.chunk_elements = config->chunk_elements;
