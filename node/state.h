@@ -357,7 +357,8 @@ handler node_on_applied, node_on_verdict;
 void tasks_ask(struct node *node);
 /* The session is over: the next one is to be told. */
 void tasks_suspend(struct node *node);
-/* Gives all tasks back: the progress on them is thrown away. */
+/* Gives all tasks back, once they are finished: the progress on them is thrown
+ * away. */
 void tasks_fail(struct node *node);
 /* Reports what has been merged; before judged flights are freed. */
 void tasks_sweep(struct node *node);

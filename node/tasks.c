@@ -106,12 +106,24 @@ void tasks_suspend(struct node *node)
     node->tasks.asked = node->tasks.told = false;
 }
 
+/* What the trainer still has stays its own until it says so: the hub may give
+ * it the same number again, and what it then says of one was of the other. */
 void tasks_fail(struct node *node)
 {
-    for (unsigned i = 0; i < node->tasks.count; i++)
-        report(node, node->tasks.list[i].id, TASK_REPORT_FAILED);
-    node->tasks.count = 0;
-    node->tasks.done_count = 0;
+    struct node_tasks *tasks = &node->tasks;
+
+    for (unsigned i = 0; i < tasks->count;) {
+        struct held_task *task = &tasks->list[i];
+
+        task->spoiled = true;
+        if (!task->finished) {
+            i++;
+            continue;
+        }
+        report(node, task->id, TASK_REPORT_FAILED);
+        task_remove(tasks, task);
+    }
+    tasks->done_count = 0;
 }
 
 /* Whether all of the flight is in the centre. */

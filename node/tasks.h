@@ -11,7 +11,8 @@
  * forgotten what was reported, too: so that is remembered, and said again as
  * far as the centre that the hub goes on from holds it. What that lacks is
  * given again (node/promise.h) and reported when that is merged. Where
- * parameters are replaced, all of it is forgotten. */
+ * parameters are replaced, all of it is forgotten, and what the trainer has is
+ * given back when it is through with it. */
 #ifndef NODE_TASKS_H
 #define NODE_TASKS_H
 

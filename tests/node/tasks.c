@@ -254,10 +254,10 @@ static void progress_that_is_thrown_away_gives_tasks_back(void)
     struct node_fixture *f = tasker_new();
 
     node_fixture_restarts(f, START_TAKE);
-    CHECK_EQUAL(1, tasker_reports(f));
-    CHECK_EQUAL(TASK_REPORT_FAILED, tasker_report(f)->what);
+    CHECK_EQUAL(0, tasker_reports(f));
     tasker_finishes(f, 5, true);
     CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_FAILED, tasker_report(f)->what);
     node_fixture_destroy(&f);
 }
 
@@ -266,9 +266,35 @@ static void parameters_that_are_replaced_give_tasks_back(void)
     struct node_fixture *f = tasker_new();
 
     node_fixture_offers(f, 1, 3);
+    tasker_finishes(f, 5, true);
     node_fixture_answers(f, 1, VERB_REPLACE, 5);
     CHECK_EQUAL(1, tasker_reports(f));
     CHECK_EQUAL(TASK_REPORT_FAILED, tasker_report(f)->what);
+    node_fixture_destroy(&f);
+}
+
+/* It was given back at once, and so was given again under the same number: the
+ * end of what had been thrown away was taken for the end of that one. */
+static void a_task_is_not_given_back_while_the_trainer_has_it(void)
+{
+    struct node_fixture *f = tasker_new();
+
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REPLACE, 5);
+    node_fixture_applied(f, 1);
+    CHECK_EQUAL(0, tasker_reports(f));
+    tasker_finishes(f, 5, true);
+    CHECK_EQUAL(1, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_FAILED, tasker_report(f)->what);
+    tasker_is_given(f, 5);
+    node_fixture_offers(f, 2, 3);
+    node_fixture_answers(f, 2, VERB_REBASE, 6);
+    CHECK_EQUAL(1, tasker_reports(f));
+    tasker_finishes(f, 5, true);
+    node_fixture_offers(f, 3, 3);
+    node_fixture_answers(f, 3, VERB_REBASE, 7);
+    CHECK_EQUAL(2, tasker_reports(f));
+    CHECK_EQUAL(TASK_REPORT_DONE, tasker_report(f)->what);
     node_fixture_destroy(&f);
 }
 
@@ -348,6 +374,7 @@ void add_node_tasks_tests(CU_pSuite suite)
     TEST(a_task_that_is_given_up_is_reported_at_once);
     TEST(progress_that_is_thrown_away_gives_tasks_back);
     TEST(parameters_that_are_replaced_give_tasks_back);
+    TEST(a_task_is_not_given_back_while_the_trainer_has_it);
     TEST(the_last_offer_reports_before_the_goodbye);
     TEST(no_more_are_held_than_there_is_room_for);
     TEST(a_task_that_cannot_be_is_given_back);
