@@ -1,6 +1,7 @@
 #include "sim/study/scenario.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,41 @@ static enum status read_speeds(struct scenario *scenario, struct why *why)
         scenario->speeds[scenario->speed_count++] = speed;
         at += *at == ',';
     }
+    if (scenario->speed_count <= scenario->options.star_nodes)
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "--speeds is of %u nodes: say --nodes %u",
+                   scenario->speed_count, scenario->speed_count);
+}
+
+/* Whether it is n1 to nN, as nodes of a star are called. */
+static bool is_of_star(const char *name, uint64_t nodes)
+{
+    unsigned long number = strtoul(name + (*name == 'n'), NULL, 10);
+    char own[TRACE_NAME_BYTES];
+
+    (void)snprintf(own, sizeof own, "n%lu", number);
+    return number && number <= nodes && strcmp(own, name) == 0;
+}
+
+/* Nobody would be what a trace says of a node that is not there. Scores of a
+ * recorded run go by place, whatever its nodes were called. */
+static enum status read_trace(struct scenario *scenario, struct why *why)
+{
+    const struct options *options = &scenario->options;
+    unsigned long long nodes = options->star_nodes;
+    enum status status = trace_load(options->trace, &scenario->trace, why);
+    const struct trace *trace = scenario->trace;
+
+    if (status != STATUS_OK || !trace ||
+        compute_of(options) == COMPUTE_RECORDED)
+        return status;
+    for (size_t i = 0; i < trace->node_count; i++)
+        if (!is_of_star(trace->nodes[i]->name, nodes))
+            return because(why, STATUS_CONFIG,
+                           "%.120s names %s, and the star has n1 to n%llu: say "
+                           "more --nodes, or rename it in the trace",
+                           options->trace, trace->nodes[i]->name, nodes);
     return STATUS_OK;
 }
 
@@ -103,7 +139,7 @@ static enum status settle(struct scenario *scenario, struct why *why)
     if (status == STATUS_OK)
         status = read_speeds(scenario, why);
     if (status == STATUS_OK)
-        status = trace_load(options->trace, &scenario->trace, why);
+        status = read_trace(scenario, why);
     if (status == STATUS_OK)
         status = read_scenario(scenario, why);
     return status;

@@ -225,6 +225,25 @@ static void a_scenario_for_more_nodes_says_how_many(void)
     (void)unlink(path);
 }
 
+/* Else it would be simulated as if nothing had been said of n5. */
+static void what_is_said_of_nodes_that_are_not_there_is_refused(void)
+{
+    const char *path =
+        write_file("many.trace", "starswitch-trace 1\nspan 60s\n"
+                                 "0s n1 delay 3ms\n0s n5 delay 3ms\nend\n");
+    struct why why = {""};
+    char line[LINE];
+
+    (void)snprintf(line, sizeof line, "--nodes 2 --trace %s", path);
+    CHECK_STATUS(STATUS_CONFIG, refusal(line, &why));
+    CHECK_CONTAINS(" names n5, and the star has n1 to n2", why.text);
+    (void)snprintf(line, sizeof line, "--nodes 5 --trace %s", path);
+    CHECK_OK(refusal(line, &why));
+    CHECK_STATUS(STATUS_CONFIG, refusal("--nodes 2 --speeds 1,1,0.5", &why));
+    CHECK_CONTAINS("--nodes 3", why.text);
+    (void)unlink(path);
+}
+
 void add_sim_study_scenario_tests(CU_pSuite suite)
 {
     TEST(a_seed_has_one_outcome);
@@ -239,4 +258,5 @@ void add_sim_study_scenario_tests(CU_pSuite suite)
     TEST(nodes_may_really_train_a_transformer);
     TEST(what_cannot_be_simulated_is_said);
     TEST(a_scenario_for_more_nodes_says_how_many);
+    TEST(what_is_said_of_nodes_that_are_not_there_is_refused);
 }
