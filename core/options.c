@@ -272,3 +272,19 @@ enum status options_set(struct options *options, enum program program,
         store(options, row, &value, source);
     return STATUS_OK;
 }
+
+enum status options_blame(const struct options *options, const char *name,
+                          const char *detail, struct why *why)
+{
+    const struct option *row = find(~0u, name);
+    const char *base = (const char *)options;
+    enum option_source source = (enum option_source)base[row->given];
+    struct wish wish = {name, base + row->offset, source, false};
+    struct why sentence;
+    enum status status;
+
+    if (source != OPTION_CONFIG)
+        return complain(&wish, detail, why);
+    status = complain(&wish, detail, &sentence);
+    return because(why, status, "%.120s: %s", options->config, sentence.text);
+}

@@ -118,6 +118,11 @@ enum status options_set(struct options *options, enum program program,
                         const char *name, const char *text,
                         enum option_source source, struct why *why) MUST_CHECK;
 
+/* Complains of a TEXT that turned out wrong later on as options_set would have,
+ * by where it comes from: "STARSWITCH_POLICY=typo: " and `detail`. */
+enum status options_blame(const struct options *options, const char *name,
+                          const char *detail, struct why *why) MUST_CHECK;
+
 /* Reads a command line: --name value, --name=value, for flags --name and
  * --no-name, -h for --help. arguments[0], the program's name, is skipped. */
 enum status options_parse_arguments(struct options *options,

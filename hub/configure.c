@@ -7,21 +7,24 @@
 
 enum { NAMES_BYTES = 384 };
 
-static enum status unknown(const char *option, const char *name,
+static enum status unknown(const struct options *options, const char *option,
                            const char *what, const char *names, struct why *why)
 {
-    return because(why, STATUS_USAGE,
-                   "--%s %s: there is no such %s; there are %s", option, name,
-                   what, names);
+    struct why detail;
+
+    (void)because(&detail, STATUS_USAGE, "there is no such %s; there are %s",
+                  what, names);
+    return options_blame(options, option, detail.text, why);
 }
 
 /* ---- names to rules ---- */
 
 /* Takes the rule that --kind names, if it names one. */
 #define TAKE(kind)                                                             \
-    static enum status take_##kind(const char *name, struct policy *policy,    \
-                                   struct why *why)                            \
+    static enum status take_##kind(const struct options *options,              \
+                                   struct policy *policy, struct why *why)     \
     {                                                                          \
+        const char *name = options->kind;                                      \
         char bytes[NAMES_BYTES];                                               \
         struct text names;                                                     \
                                                                                \
@@ -31,7 +34,7 @@ static enum status unknown(const char *option, const char *name,
         text_init(&names, bytes, sizeof bytes);                                \
         for (unsigned i = 0; i < kind##_rule_count; i++)                       \
             text_add_item(&names, kind##_rules[i]->name);                      \
-        return unknown(#kind, name, "rule", bytes, why);                       \
+        return unknown(options, #kind, "rule", bytes, why);                    \
     }
 
 TAKE(gate)
@@ -42,10 +45,10 @@ TAKE(receive)
 TAKE(damping)
 TAKE(preempt)
 
-static enum status take_preset(const char *name, struct policy *policy,
-                               struct why *why)
+static enum status take_preset(const struct options *options,
+                               struct policy *policy, struct why *why)
 {
-    const struct preset *preset = preset_find(name);
+    const struct preset *preset = preset_find(options->policy);
     char bytes[NAMES_BYTES];
     struct text names;
 
@@ -56,26 +59,26 @@ static enum status take_preset(const char *name, struct policy *policy,
     text_init(&names, bytes, sizeof bytes);
     for (unsigned i = 0; i < preset_count; i++)
         text_add_item(&names, presets[i].name);
-    return unknown("policy", name, "policy", bytes, why);
+    return unknown(options, "policy", "policy", bytes, why);
 }
 
 static enum status take_rules(const struct options *options,
                               struct policy *policy, struct why *why)
 {
-    enum status status = take_gate(options->gate, policy, why);
+    enum status status = take_gate(options, policy, why);
 
     if (status == STATUS_OK)
-        status = take_select(options->select, policy, why);
+        status = take_select(options, policy, why);
     if (status == STATUS_OK)
-        status = take_reduce(options->reduce, policy, why);
+        status = take_reduce(options, policy, why);
     if (status == STATUS_OK)
-        status = take_merge(options->merge, policy, why);
+        status = take_merge(options, policy, why);
     if (status == STATUS_OK)
-        status = take_receive(options->receive, policy, why);
+        status = take_receive(options, policy, why);
     if (status == STATUS_OK)
-        status = take_damping(options->damping, policy, why);
+        status = take_damping(options, policy, why);
     if (status == STATUS_OK)
-        status = take_preempt(options->preempt, policy, why);
+        status = take_preempt(options, policy, why);
     return status;
 }
 
@@ -127,7 +130,7 @@ static enum status take_exchange(const struct options *options,
 static enum status configure_policy(const struct options *options,
                                     struct policy *policy, struct why *why)
 {
-    enum status status = take_preset(options->policy, policy, why);
+    enum status status = take_preset(options, policy, why);
     const struct merge_rule *before = policy->merge;
     const char *conflict;
 
@@ -180,8 +183,9 @@ static enum status configure_init(const struct options *options,
 /* ---- codecs ---- */
 
 /* Without a name the codec stays as it is. */
-static enum status take_codec(const char *option, const char *name,
-                              enum codec_id *codec, struct why *why)
+static enum status take_codec(const struct options *options, const char *option,
+                              const char *name, enum codec_id *codec,
+                              struct why *why)
 {
     const struct codec *found = *name ? codec_find(name) : &codecs[*codec];
     char bytes[NAMES_BYTES];
@@ -194,7 +198,7 @@ static enum status take_codec(const char *option, const char *name,
     text_init(&names, bytes, sizeof bytes);
     for (unsigned i = 0; i < CODEC_COUNT; i++)
         text_add_item(&names, codecs[i].name);
-    return unknown(option, name, "codec", bytes, why);
+    return unknown(options, option, "codec", bytes, why);
 }
 
 const char *configure_changes_conflict(const struct policy *policy)
@@ -244,9 +248,10 @@ static enum status configure_codecs(const struct options *options,
     enum status status;
 
     choose_codecs(options->policy, config);
-    status = take_codec("codec-up", options->codec_up, &config->codec_up, why);
+    status = take_codec(options, "codec-up", options->codec_up,
+                        &config->codec_up, why);
     if (status == STATUS_OK)
-        status = take_codec("codec-down", options->codec_down,
+        status = take_codec(options, "codec-down", options->codec_down,
                             &config->codec_down, why);
     if (status != STATUS_OK)
         return status;

@@ -29,10 +29,10 @@ static enum status read_speeds(struct scenario *scenario, struct why *why)
                            SCENARIO_SPEEDS);
         if (!decimal_read(&at, &decimal) || !decimal_number(&decimal, &speed) ||
             speed < 0.001 || speed > 1000 || (*at && *at != ','))
-            return because(why, STATUS_USAGE,
-                           "--speeds %.60s: expected numbers from 0.001 to "
-                           "1000, such as 1,1,0.5",
-                           scenario->options.speeds);
+            return options_blame(&scenario->options, "speeds",
+                                 "expected numbers from 0.001 to 1000, such "
+                                 "as 1,1,0.5",
+                                 why);
         scenario->speeds[scenario->speed_count++] = speed;
         at += *at == ',';
     }

@@ -242,6 +242,23 @@ static void of_an_unknown_codec_all_that_there_are_are_named(void)
     CHECK_CONTAINS("--codec-down RAW: ", why.text);
 }
 
+static void an_unknown_policy_is_blamed_on_what_has_named_it(void)
+{
+    options_defaults(&options);
+    set("config", "lab.conf");
+    CHECK_OK(options_set(&options, PROGRAM_HUB, "policy", "typo", OPTION_CONFIG,
+                         &why));
+    CHECK_STATUS(STATUS_CONFIG, hub_configure(&options, &config, &why));
+    CHECK_CONTAINS("lab.conf: policy = typo: there is no such", why.text);
+    CHECK_OK(options_set(&options, PROGRAM_HUB, "policy", "typo",
+                         OPTION_ENVIRONMENT, &why));
+    CHECK_STATUS(STATUS_CONFIG, hub_configure(&options, &config, &why));
+    CHECK_CONTAINS("STARSWITCH_POLICY=typo: there is no such", why.text);
+    set("policy", "typo");
+    CHECK_STATUS(STATUS_USAGE, hub_configure(&options, &config, &why));
+    CHECK_CONTAINS("--policy typo: there is no such", why.text);
+}
+
 static void parameters_are_encoded_by_what_is_for_all(void)
 {
     for (unsigned i = 0; i < CODEC_COUNT; i++)
@@ -295,6 +312,7 @@ void add_hub_configure_tests(CU_pSuite suite)
     TEST(only_progress_can_be_cut);
     TEST(each_way_has_its_codec);
     TEST(of_an_unknown_codec_all_that_there_are_are_named);
+    TEST(an_unknown_policy_is_blamed_on_what_has_named_it);
     TEST(parameters_are_encoded_by_what_is_for_all);
     TEST(encoded_results_need_that_all_nodes_get_the_same);
     TEST(t20_changes_are_for_policies_that_send_all_nodes_the_centre);
