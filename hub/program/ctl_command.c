@@ -90,6 +90,7 @@ static enum status read_words(int count, char *const *words, char *bytes,
                               struct why *why)
 {
     struct msg_order order;
+    enum status status;
     struct text line;
 
     text_init(&line, bytes, CTL_LINE_BYTES);
@@ -100,7 +101,13 @@ static enum status read_words(int count, char *const *words, char *bytes,
                        CTL_LINE_BYTES - 1);
     if (strchr(bytes, '\n'))
         return because(why, STATUS_USAGE, "ctl: an order is one line of text");
-    return ctl_read(bytes, &order, why);
+    status = ctl_read(bytes, &order, why);
+    if (status == STATUS_OK && count > 2)
+        return because(why, STATUS_USAGE,
+                       "ctl %s takes one node, the others one by one; quote a "
+                       "name with blanks",
+                       words[0]);
+    return status;
 }
 
 static enum status no_hub_runs(const char *directory, struct why *why)

@@ -50,6 +50,8 @@ refused 69 "no hub is running in" status
 refused 64 "there is no such command; there are status, checkpoint" banana
 refused 64 "which command?"
 refused 64 "which node?" drain
+refused 64 "takes one node" drain n1 n2
+refused 69 "no hub is running in" drain "n1 n2"
 refused 64 "--every" status --every 3
 refused 64 "one line" drain "n1
 stop"
