@@ -87,7 +87,7 @@ static void print_paragraph(const char *title, const char *words,
     text_add(out, "\n");
 }
 
-static void print_commands(struct text *out)
+void options_print_commands(struct text *out)
 {
     enum { DOC = 14 };
 
@@ -162,9 +162,32 @@ void options_print_help(enum program program, struct text *out)
     print_paragraph("Values", option_units, out);
     print_paragraph("Where settings come from", option_sources, out);
     if (program == PROGRAM_HUB)
-        print_commands(out);
+        options_print_commands(out);
     print_examples(program, out);
     print_exit_codes(program, out);
+}
+
+void options_print_action(enum program program, const char *verb,
+                          const char *const *taken, struct text *out)
+{
+    enum { USAGE = 7 };
+    size_t count;
+    const struct program_action *action = program_actions(&count);
+
+    while (count &&
+           (action->program != program || strcmp(action->verb, verb) != 0)) {
+        action++;
+        count--;
+    }
+    if (!count)
+        return;
+    text_add(out, "Usage: %s %s", programs[program].name, verb);
+    text_wrap(out, action->arguments, USAGE, WIDTH);
+    text_add(out, "\n\n");
+    text_wrap(out, action->what, 0, WIDTH);
+    text_add(out, "\n%s", *taken ? "\nOptions\n" : "");
+    for (; *taken; taken++)
+        print_option(options_find(program, *taken), out);
 }
 
 /* Adds a value as a config file holds it, in quotes where it needs them. */

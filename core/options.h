@@ -161,6 +161,14 @@ enum { OPTIONS_PAGE_BYTES = 32 * 1024 };
 /* The text of --help, in 80 columns. */
 void options_print_help(enum program program, struct text *out);
 
+/* How the command `verb` is used, what it does, and the options of these names,
+ * NULL at the end. Nothing: the program has none of that name. */
+void options_print_action(enum program program, const char *verb,
+                          const char *const *taken, struct text *out);
+
+/* What ctl may tell a running hub. */
+void options_print_commands(struct text *out);
+
 /* The settings as a config file, each with its help as a comment; what is not
  * chosen is commented out. Reading it again gives the same settings. */
 void options_print_config(const struct options *options, enum program program,

@@ -55,12 +55,17 @@ static enum status read_config(struct options *options, enum program program,
     return STATUS_OK;
 }
 
-static void print_help(enum program program)
+/* `verb`: the command's, first of all, or else no matter. */
+static void print_help(enum program program, const char *verb)
 {
+    static const char *const none[] = {NULL};
     char bytes[OPTIONS_PAGE_BYTES];
     struct text page;
 
     text_init(&page, bytes, sizeof bytes);
+    options_print_action(program, verb, none, &page);
+    if (page.length)
+        text_add(&page, "\n");
     options_print_help(program, &page);
     (void)fputs(bytes, stdout);
 }
@@ -89,7 +94,7 @@ enum status settings_read(struct options *out, enum program program, int argc,
     if (status != STATUS_OK)
         return status;
     if (next.help)
-        print_help(program);
+        print_help(program, argc > 0 ? argv[0] : "");
     if (!next.help && !next.version && *next.config)
         status = read_config(&next, program, next.config, why);
     if (status == STATUS_OK && !next.help && !next.version)

@@ -53,11 +53,34 @@ static int gather(int count, char **words, int *plain)
     return end < count ? count - 1 : count;
 }
 
+bool command_help(int count, char **words, const char *const *taken)
+{
+    char bytes[OPTIONS_PAGE_BYTES];
+    struct text page;
+    int at = 1;
+
+    while (at < count && strcmp(words[at], "--help") != 0 &&
+           strcmp(words[at], "-h") != 0 && strcmp(words[at], "--") != 0)
+        at++;
+    if (at == count || strcmp(words[at], "--") == 0)
+        return false;
+    text_init(&page, bytes, sizeof bytes);
+    options_print_action(PROGRAM_HUB, words[0], taken, &page);
+    if (strcmp(words[0], "ctl") == 0)
+        options_print_commands(&page);
+    (void)fputs(bytes, stdout);
+    return true;
+}
+
 enum status command_read(int count, char **words, const char *const *taken,
                          struct options *out, int *plain, struct why *why)
 {
     enum status status;
 
+    options_defaults(out);
+    out->help = command_help(count, words, taken);
+    if (out->help)
+        return STATUS_OK;
     for (*plain = 1; *plain < count && words[*plain][0] != '-';)
         ++*plain;
     count = gather(count, words, plain);

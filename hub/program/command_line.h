@@ -15,6 +15,9 @@ enum status command_read(int count, char **words, const char *const *taken,
                          struct options *out, int *plain,
                          struct why *why) MUST_CHECK;
 
+/* Prints what the command takes, if its words ask for that; whether they do. */
+bool command_help(int count, char **words, const char *const *taken);
+
 /* Says on standard error what went wrong, if something did; the exit code. */
 int command_end(enum status status, const struct why *why);
 

@@ -59,10 +59,13 @@ int command_plan(int count, char **words)
 {
     static char rate[] = "--rate", port[] = "--port", tune[] = "tune";
     static char path[PROGRAM_PATH_BYTES];
+    static const char *const none[] = {NULL};
     char *passed[4 * WORDS_MOST + 3]; /* --link=RATE becomes four */
     int made = 0, taken;
     struct why why;
 
+    (void)command_help(count, words, none);
+    (void)fflush(stdout);
     program_beside(simulator, path);
     passed[made++] = path;
     passed[made++] = tune;

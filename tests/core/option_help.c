@@ -65,6 +65,29 @@ static void help_has_every_option_of_its_program_and_no_other(void)
     }
 }
 
+static void help_of_a_command_has_its_own_arguments(void)
+{
+    static const char *const taken[] = {"for", "once", NULL};
+    size_t count;
+    const struct program_action *actions = program_actions(&count);
+    struct text out;
+
+    for (size_t i = 0; i < count; i++) {
+        text_init(&out, page, sizeof page);
+        options_print_action(actions[i].program, actions[i].verb, taken + 2,
+                             &out);
+        CHECK(strncmp("Usage: starswitch-", page, 18) == 0);
+        CHECK(!has_row("  --", "once", " \n"));
+        for (const char *line = page; *line; line += strcspn(line, "\n") + 1)
+            CHECK(strcspn(line, "\n") <= 80);
+    }
+    text_init(&out, page, sizeof page);
+    options_print_action(PROGRAM_HUB, "keygen", taken, &out);
+    CHECK_CONTAINS("Usage: starswitch-hub keygen [DIR] [--rotate]", page);
+    CHECK(has_row("  --", "once", " \n") && has_row("  --", "for", " "));
+    CHECK(!has_row("  --", "policy", " \n"));
+}
+
 static void help_shows_defaults_units_examples_and_exit_codes(void)
 {
     print(PROGRAM_HUB, options_print_help);
@@ -164,6 +187,7 @@ void add_core_option_help_tests(CU_pSuite suite)
 {
     TEST(help_fits_80_columns);
     TEST(help_has_every_option_of_its_program_and_no_other);
+    TEST(help_of_a_command_has_its_own_arguments);
     TEST(help_shows_defaults_units_examples_and_exit_codes);
     TEST(a_manual_page_has_all_sections_and_options);
     TEST(a_manual_page_has_no_line_that_troff_would_misread);

@@ -57,7 +57,9 @@ refused 64 "one line" drain "n1
 stop"
 start help "$bin/starswitch-hub" ctl --help
 ends help 0 10
-said help "ctl COMMAND" || failed "--help does not tell of ctl"
+said help "ctl COMMAND" && said help "drain " && said help "--directory" ||
+    failed "--help does not tell of ctl"
+! said help "--policy" || failed "--help tells of what ctl does not take"
 
 # The socket of a hub that died is in nobody's way.
 mkdir "$here/h.run"
