@@ -79,14 +79,20 @@ static void add_lag(const struct hub_node_view *node, struct text *out)
         text_add(out, "99+");
 }
 
+/* Small models move some kB. */
+static void add_megabytes(struct text *out, uint64_t bytes)
+{
+    add_fine(out, (double)bytes / 1e6, bytes && bytes < 999500 ? 3 : 1);
+}
+
 static void add_up(const struct hub_node_view *node, struct text *out)
 {
-    add_fine(out, (double)node->moved.up_bytes / 1e6, 1);
+    add_megabytes(out, node->moved.up_bytes);
 }
 
 static void add_down(const struct hub_node_view *node, struct text *out)
 {
-    add_fine(out, (double)node->moved.down_bytes / 1e6, 1);
+    add_megabytes(out, node->moved.down_bytes);
 }
 
 static void add_round_trip(const struct hub_node_view *node, struct text *out)

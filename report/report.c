@@ -125,9 +125,13 @@ static void add_cards(const struct report *report, struct text *out)
     more = words(second, sizeof second, "%.0f per second, all nodes",
                  seconds > 0 ? (double)totals.iterations / seconds : 0);
     add_card("iterations", &value, &more, out);
-    value = words(first, sizeof first, "%.1f MB", totals.up + totals.down);
-    more = words(second, sizeof second, "%.1f up, %.1f down", totals.up,
-                 totals.down);
+    text_init(&value, first, sizeof first);
+    text_add_bytes(&value, totals.up + totals.down);
+    text_init(&more, second, sizeof second);
+    text_add_bytes(&more, totals.up);
+    text_add(&more, " up, ");
+    text_add_bytes(&more, totals.down);
+    text_add(&more, " down");
     add_card("moved", &value, &more, out);
     value = words(first, sizeof first, "%" PRIu64, totals.exchanges);
     more = words(second, sizeof second, "merged; %" PRIu64 " result%s late",
@@ -219,13 +223,12 @@ static void add_node(const struct hub_node_view *node, struct text *out)
     text_add(out, "</td><td>%" PRIu64 "</td><td>%.1f</td>", node->iteration,
              node->rate);
     add_loss(node, out);
-    text_add(out,
-             "<td>%" PRIu64 "</td><td>%" PRIu64 "</td>"
-             "<td>%.1f</td><td>%.1f</td><td>%.2f</td>"
-             "<td class=\"words long\">%s%s",
-             node->moved.exchanges, node->missed,
-             (double)node->moved.up_bytes / 1e6,
-             (double)node->moved.down_bytes / 1e6,
+    text_add(out, "<td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>",
+             node->moved.exchanges, node->missed);
+    text_add_bytes(out, (double)node->moved.up_bytes);
+    text_add(out, "</td><td>");
+    text_add_bytes(out, (double)node->moved.down_bytes);
+    text_add(out, "</td><td>%.2f</td><td class=\"words long\">%s%s",
              (double)node->round_trip / (double)MILLISECOND,
              node->gone ? "gone" : activity_words[node->activity].text,
              node->best ? ", best" : "");
@@ -240,7 +243,7 @@ static void add_nodes(const struct hub_view *view, struct text *out)
     text_add(out, "<h2>Nodes</h2>\n<div class=\"box\"><table>\n<tr>"
                   "<th class=\"words\">node</th><th>iterations</th>"
                   "<th>it/s</th><th>loss</th><th>test %%</th><th>merged</th>"
-                  "<th>late</th><th>MB up</th><th>MB down</th><th>rtt ms</th>"
+                  "<th>late</th><th>up</th><th>down</th><th>rtt ms</th>"
                   "<th class=\"words\">at the end</th></tr>\n");
     for (unsigned i = 0; i < table_nodes(view); i++)
         add_node(&view->nodes[i], out);

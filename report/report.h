@@ -64,7 +64,7 @@ struct report_totals {
     unsigned gone;
     uint64_t iterations, exchanges, missed;
     uint64_t chunks; /* with a verdict */
-    double up, down; /* MB */
+    double up, down; /* bytes */
 };
 
 /* The verdicts of all chunks that were offered: "1320 merged, 3 stale". */

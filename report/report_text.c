@@ -14,8 +14,8 @@ struct report_totals report_sum(const struct hub_view *view)
     struct report_totals totals = {
         .iterations = view->moved.steps,
         .exchanges = view->moved.exchanges,
-        .up = (double)view->moved.up_bytes / 1e6,
-        .down = (double)view->moved.down_bytes / 1e6,
+        .up = (double)view->moved.up_bytes,
+        .down = (double)view->moved.down_bytes,
     };
 
     for (unsigned i = 0; i < view->count; i++) {
@@ -174,8 +174,22 @@ static void add_totals(const struct hub_view *view, struct text *out)
         report_guards(view, out);
         text_add(out, "\n");
     }
-    text_add(out, " moved   %.1f MB up, %.1f MB down\n", totals.up,
-             totals.down);
+    text_add(out, " moved   ");
+    text_add_bytes(out, totals.up);
+    text_add(out, " up, ");
+    text_add_bytes(out, totals.down);
+    text_add(out, " down\n");
+}
+
+/* With blanks in front, so that they stand below each other. */
+static void add_moved(uint64_t amount, const char *way, struct text *out)
+{
+    char bytes[16];
+    struct text words;
+
+    text_init(&words, bytes, sizeof bytes);
+    text_add_bytes(&words, (double)amount);
+    text_add(out, "  %7s %s", bytes, way);
 }
 
 static void add_node(const struct hub_node_view *node, struct text *out)
@@ -184,10 +198,10 @@ static void add_node(const struct hub_node_view *node, struct text *out)
 
     text_add(out, " ");
     used = quote_name(out, node->name, 16);
-    text_add(out, "%*s%10" PRIu64 " iterations  %6.1f MB up  %6.1f MB down",
-             (int)(16 - used), "", node->iteration,
-             (double)node->moved.up_bytes / 1e6,
-             (double)node->moved.down_bytes / 1e6);
+    text_add(out, "%*s%10" PRIu64 " iterations", (int)(16 - used), "",
+             node->iteration);
+    add_moved(node->moved.up_bytes, "up", out);
+    add_moved(node->moved.down_bytes, "down", out);
     if (node->iteration && has_score(node->loss))
         text_add(out, "  loss %.3f", node->loss);
     if (node->accuracy >= 0)

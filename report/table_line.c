@@ -60,7 +60,7 @@ void table_line(const struct table *table, struct text *out)
     if (view->tasks)
         text_add(out, " epoch=%" PRIu64 " tasks_done=%u tasks=%u",
                  view->task_epoch, view->tasks_done, view->tasks);
-    text_add(out, " rate=%.1f up_mb=%.1f down_mb=%.1f state=\"", sums.rate,
+    text_add(out, " rate=%.1f up_mb=%.3f down_mb=%.3f state=\"", sums.rate,
              (double)view->moved.up_bytes / 1e6,
              (double)view->moved.down_bytes / 1e6);
     (void)quote_plain(out, view->state, sizeof view->state);

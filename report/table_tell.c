@@ -6,11 +6,6 @@
 
 enum { WIDTH = 120 };
 
-static void add_megabytes(struct text *out, uint64_t bytes)
-{
-    text_add(out, "%.1f MB", (double)bytes / 1e6);
-}
-
 static void add_open(const struct table *table,
                      const struct table_process *process, struct text *out)
 {
@@ -23,7 +18,7 @@ static void add_open(const struct table *table,
     text_add(out, "; %" PRIu64 " open, in %u round%s\n", uploads->open,
              uploads->rounds, uploads->rounds == 1 ? "" : "s");
     text_add(out, " uploads %u under way, ", uploads->partial);
-    add_megabytes(out, uploads->held);
+    text_add_bytes(out, (double)uploads->held);
     text_add(out, " here\n");
     if (!table->view->preempted && !table->view->rollbacks)
         return;
@@ -71,9 +66,9 @@ void table_tell(const struct table *table, const struct table_process *process,
              table->view->run, table->view->epoch);
     add_open(table, process, out);
     text_add(out, " memory  ");
-    add_megabytes(out, process->resident);
+    text_add_bytes(out, (double)process->resident);
     text_add(out, ", of them ");
-    add_megabytes(out, process->pool);
+    text_add_bytes(out, (double)process->pool);
     text_add(out, " for values on their way\n");
     add_events(process, out);
 }

@@ -136,7 +136,7 @@ static void people_are_told_the_same_in_lines(void)
                    bytes);
     CHECK_CONTAINS("\n uploads 1 under way, 2.5 MB here\n", bytes);
     CHECK_CONTAINS("\n undone  2 preemptions, 1 roll-back\n", bytes);
-    CHECK_CONTAINS("\n memory  16.8 MB, of them 1.0 MB for values on their "
+    CHECK_CONTAINS("\n memory  16.8 MB, of them 1.05 MB for values on their "
                    "way\n",
                    bytes);
     CHECK_CONTAINS("\n events  3 node_refused\n", bytes);

@@ -60,7 +60,7 @@ static void a_wide_terminal_shows_all_columns(void)
                " n2 *                      4390    866   0.281   86.9    0   "
                "  1.4      1.4    0.20  train, sending, best\n"
                " n3                         310    7.2   0.900      -   12   "
-               "  0.1      0.1    35.0  silent, last offer expired\n"
+               "0.100    0.090    35.0  silent, last offer expired\n"
                " laborat~est-pc17             0    0.0       -      -  99+   "
                "  0.0      0.0       -  gone\n"
                " centre  version 212  loss 0.279  test 87.0 %"
@@ -84,7 +84,7 @@ static void eighty_columns_leave_out_what_is_needed_least(void)
                "  train\n"
                " n2 *          4390    866   0.281   86.9    0     1.4      1.4"
                "  train, sendin~\n"
-               " n3             310    7.2   0.900      -   12     0.1      0.1"
+               " n3             310    7.2   0.900      -   12   0.100    0.090"
                "  silent, last ~\n"
                " centre  version 212  loss 0.279  test 87.0 %"
                "  best 0.279 (version 208)  31 s ~\n"
@@ -202,12 +202,13 @@ static const char *print(void (*printer)(const struct table *, struct text *))
 static void a_line_sums_the_run_up(void)
 {
     sample_view(&view);
-    CHECK_TEXT("time=31 version=212 rounds=212 loss=0.2791 accuracy=0.8700 "
-               "best_loss=0.2788 best_accuracy=0.8712 nodes=3 silent=1 "
-               "gone=1 iterations=9820 "
-               "pending=1.5 training=29.5 rate=1685.8 up_mb=2.9 down_mb=2.9 "
-               "state=\"1 of 3 nodes have offered\"\n",
-               print(table_line));
+    CHECK_TEXT(
+        "time=31 version=212 rounds=212 loss=0.2791 accuracy=0.8700 "
+        "best_loss=0.2788 best_accuracy=0.8712 nodes=3 silent=1 "
+        "gone=1 iterations=9820 "
+        "pending=1.5 training=29.5 rate=1685.8 up_mb=2.940 down_mb=2.940 "
+        "state=\"1 of 3 nodes have offered\"\n",
+        print(table_line));
 }
 
 static void the_standard_error_is_shown_where_it_is_known(void)
