@@ -20,14 +20,15 @@ struct outcome {
     double chosen_at;      /* when the hub chose them; 0: it did not */
     char chosen[NOTE_BYTES]; /* what it said of that */
     uint64_t rounds;
-    double round_time; /* virtual seconds of a round: from the first centre to
-                          the last one, by how many there were between */
+    double round_time; /* virtual seconds of a round: from the end of the first
+                          one to that of the last, by how many there were
+                          between; also of rounds that merged nothing */
     double iterations; /* of a node, the mean */
     double rate;       /* the same, a virtual second, until the end began */
     double up, down;   /* bytes on the wire, of a node, the mean */
     double idle;       /* share of the time that trainers were blocked */
-    double staleness;  /* 95th percentile of the versions that merged offers
-                          lagged behind */
+    double staleness;  /* 95th percentile of the versions that offers lagged
+                          behind when they came, merged or not */
     double late;       /* share of results that were not there at i+d */
     uint64_t steps;    /* of machines */
     uint64_t history;  /* seam/history.h */
