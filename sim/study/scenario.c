@@ -43,18 +43,19 @@ static enum status read_speeds(struct scenario *scenario, struct why *why)
                    scenario->speed_count, scenario->speed_count);
 }
 
-/* Whether it is n1 to nN, as nodes of a star are called. */
-static bool is_of_star(const char *name, uint64_t nodes)
+/* Whether it is n1, n2, ..., as nodes of stars are called. */
+static bool is_of_star(const char *name)
 {
     unsigned long number = strtoul(name + (*name == 'n'), NULL, 10);
     char own[TRACE_NAME_BYTES];
 
     (void)snprintf(own, sizeof own, "n%lu", number);
-    return number && number <= nodes && strcmp(own, name) == 0;
+    return number && strcmp(own, name) == 0;
 }
 
-/* Nobody would be what a trace says of a node that is not there. Scores of a
- * recorded run go by place, whatever its nodes were called. */
+/* Nobody would be what a trace says of pc1; of one for more nodes the first
+ * ones are played. Scores of a recorded run go by place, whatever its nodes
+ * were called. */
 static enum status read_trace(struct scenario *scenario, struct why *why)
 {
     const struct options *options = &scenario->options;
@@ -66,10 +67,10 @@ static enum status read_trace(struct scenario *scenario, struct why *why)
         compute_of(options) == COMPUTE_RECORDED)
         return status;
     for (size_t i = 0; i < trace->node_count; i++)
-        if (!is_of_star(trace->nodes[i]->name, nodes))
+        if (!is_of_star(trace->nodes[i]->name))
             return because(why, STATUS_CONFIG,
-                           "%.120s names %s, and the star has n1 to n%llu: say "
-                           "more --nodes, or rename it in the trace",
+                           "%.120s names %s, and the star has n1 to n%llu: "
+                           "rename it in the trace",
                            options->trace, trace->nodes[i]->name, nodes);
     return STATUS_OK;
 }
