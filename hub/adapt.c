@@ -198,15 +198,17 @@ static void tell(struct hub *hub, uint64_t every, uint64_t delay,
                  const struct tempo_seen *seen)
 {
     struct adapt *adapt = &hub->adapt;
+    const char *bound;
 
+    (void)tempo_every(seen, &bound);
     effects_note(hub->out, NOTE_TEMPO, "",
                  "k %llu -> %llu, d %llu -> %llu: an exchange takes %.3g "
-                 "iterations of %.3g ms, the quickest %.3g, and keeps links "
-                 "busy for %.3g s",
+                 "iterations of %.3g ms, the quickest %.3g, keeps links busy "
+                 "for %.3g s and trainers for %.3g s; k is bound by %s",
                  (unsigned long long)adapt->every, (unsigned long long)every,
                  (unsigned long long)adapt->delay, (unsigned long long)delay,
                  seen->usual, seen->rate > 0 ? 1000 / seen->rate : 0,
-                 seen->quick, seen->busy);
+                 seen->quick, seen->busy, seen->exchanging, bound);
     adapt->every = every;
     adapt->delay = delay;
     if (every > adapt->longest)
@@ -233,7 +235,7 @@ static void choose(struct hub *hub)
     bool may = may_change(hub);
 
     if (may && hub->config.free_every)
-        every = wanted(adapt, tempo_every(&seen), every);
+        every = wanted(adapt, tempo_every(&seen, NULL), every);
     if (may && hub->config.free_delay)
         delay = wanted(adapt, tempo_delay(&seen, every), delay);
     if (!adapt->chosen || every != adapt->every || delay != adapt->delay)

@@ -19,14 +19,26 @@ static uint64_t steps_of(double steps)
     return steps < 1 ? 1 : (uint64_t)steps;
 }
 
-uint64_t tempo_every(const struct tempo_seen *seen)
+uint64_t tempo_every(const struct tempo_seen *seen, const char **bound)
 {
-    double steps = seen->busy * seen->rate / BUSY;
+    const struct {
+        double steps;
+        const char *by;
+    } bounds[] = {
+        {seen->busy * seen->rate / BUSY, "links"},
+        {seen->exchanging * seen->rate / EXCHANGING, "trainers' work"},
+        {seen->rate / PER_SECOND, "20 exchanges a second"},
+        {PART * seen->quick, "exchanges' time"},
+        {round(seen->spread), "the slowest node"},
+    };
+    unsigned most = 0;
 
-    steps = fmax(steps, seen->exchanging * seen->rate / EXCHANGING);
-    steps = fmax(steps, seen->rate / PER_SECOND);
-    steps = fmax(steps, round(seen->spread));
-    return steps_of(fmax(steps, PART * seen->quick));
+    for (unsigned i = 1; i < sizeof bounds / sizeof *bounds; i++)
+        if (bounds[i].steps > bounds[most].steps)
+            most = i;
+    if (bound)
+        *bound = bounds[most].by;
+    return steps_of(bounds[most].steps);
 }
 
 uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every)

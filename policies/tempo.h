@@ -6,12 +6,10 @@
  * carries with room to spare:
  *
  *     k = the largest of  B v / 0.75     links are busy 3/4 of the time at most
- *                         E v / 0.01     a training thread spends 1 % at most
- *                         v / 20         20 exchanges a second at most
- *                         2 Q            the quickest tenth of exchanges takes
- *                                        half of k at most
- *                         R              the slowest node, which offers every
- *                                        k / R iterations, does one at least
+ *                         E v / 0.01     a training thread works 1 % at most
+ * for it v / 20         20 exchanges a second at most 2 Q            the
+ * quickest tenth of exchanges takes half of k at most R              the
+ * slowest node, which offers every k / R iterations, does one at least
  *
  * rounded up, R to the nearest, with B `busy`, E `exchanging`, v `rate`, Q
  * `quick` and R `spread`. Nodes that
@@ -48,7 +46,8 @@ struct tempo_seen {
 /* Neither k nor d is chosen larger. */
 #define TEMPO_MOST 1000000u
 
-uint64_t tempo_every(const struct tempo_seen *seen);
+/* In `bound` (or NULL): what sets it. */
+uint64_t tempo_every(const struct tempo_seen *seen, const char **bound);
 uint64_t tempo_delay(const struct tempo_seen *seen, uint64_t every);
 /* By more than a quarter: worth telling. */
 bool tempo_differs(uint64_t now, uint64_t before);

@@ -1,5 +1,6 @@
 /* The training thread's side of a link: star_step and what it does. */
 #include <math.h>
+#include <time.h>
 
 #include "node/deferred.h"
 #include "node/library/inside.h"
@@ -190,12 +191,36 @@ static uint64_t exchanges(const struct star_link *link)
     return link->training.offered + link->training.applied;
 }
 
-/* So long it was inside, and had done so many exchanges before. */
-static void was_inside(struct star_link *link, nanos span, uint64_t before)
+/* A call of the training thread: when it began, what it had waited, worked and
+ * exchanged until then. */
+struct visit {
+    nanos begin, waited, worked;
+    uint64_t exchanges;
+};
+
+static nanos worked(void)
 {
-    link->inside += span;
-    if (exchanges(link) != before)
-        link->training.exchanging += span;
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * SECOND + time.tv_nsec;
+}
+
+static struct visit visit_begin(const struct star_link *link)
+{
+    return (struct visit){net_now(), link->training.waited, worked(),
+                          exchanges(link)};
+}
+
+/* An exchange costs what the thread has worked: what others have taken from it
+ * meanwhile, on a PC with too few cores, is no reason to exchange less. */
+static void visit_end(struct star_link *link, const struct visit *visit,
+                      nanos end)
+{
+    link->inside +=
+        end - visit->begin - (link->training.waited - visit->waited);
+    if (exchanges(link) != visit->exchanges)
+        link->training.exchanging += worked() - visit->worked;
 }
 
 /* With the lock held: what is done at the end of an iteration, and where time
@@ -224,8 +249,7 @@ static enum star_advice advise(const struct star_link *link)
 static enum star_advice go_on(struct star_link *link,
                               const struct star_progress *progress, bool idle)
 {
-    nanos begin = net_now(), waited = link->training.waited;
-    uint64_t before = exchanges(link);
+    struct visit visit = visit_begin(link);
     enum spent outside;
     enum star_advice advice;
     nanos end;
@@ -233,19 +257,19 @@ static enum star_advice go_on(struct star_link *link,
     (void)pthread_mutex_lock(&link->shell.lock);
     outside = link->idled ? idle_state(link) : SPENT_COMPUTE;
     if (idle)
-        training_spend(&link->training, outside, begin);
+        training_spend(&link->training, outside, visit.begin);
     if (idle)
         training_idled(&link->training);
     else
-        note_iteration(link, progress, begin);
+        note_iteration(link, progress, visit.begin);
     link->idled = idle;
-    exchange(link, begin);
+    exchange(link, visit.begin);
     advice = advise(link);
     end = net_now();
     training_spend(&link->training, idle ? idle_state(link) : SPENT_NET_WAIT,
                    end);
     (void)pthread_mutex_unlock(&link->shell.lock);
-    was_inside(link, end - begin - (link->training.waited - waited), before);
+    visit_end(link, &visit, end);
     return advice;
 }
 
@@ -288,21 +312,20 @@ unsigned star_due(struct star_link *link)
 enum star_status link_give(struct star_link *link, uint64_t iteration,
                            const struct span *values)
 {
-    nanos begin = net_now(), waited = link->training.waited;
-    uint64_t before = exchanges(link);
+    struct visit visit = visit_begin(link);
     bool taken;
     nanos end;
 
     (void)pthread_mutex_lock(&link->shell.lock);
     taken = training_give(&link->training, iteration, values);
-    training_spend(&link->training, SPENT_COMPUTE, begin);
+    training_spend(&link->training, SPENT_COMPUTE, visit.begin);
     if (taken && link->training.agenda.pacer.schedule.delay == 0)
         apply_due(link);
     tell_memory(link);
     end = net_now();
     training_spend(&link->training, SPENT_NET_WAIT, end);
     (void)pthread_mutex_unlock(&link->shell.lock);
-    was_inside(link, end - begin - (link->training.waited - waited), before);
+    visit_end(link, &visit, end);
     return taken ? STAR_OK : STAR_BAD_ARGUMENT;
 }
 

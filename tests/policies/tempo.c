@@ -23,15 +23,15 @@ static void k_leaves_a_quarter_of_the_links(void)
     struct tempo_seen seen = star(4, 750000, 10, 0.1);
 
     seen.quick = 0;
-    CHECK_EQUAL(32, tempo_every(&seen)); /* 2.4 s in 3.2 s */
+    CHECK_EQUAL(32, tempo_every(&seen, NULL)); /* 2.4 s in 3.2 s */
     seen = star(4, 750000, 100, 0.1);
     seen.quick = 0;
-    CHECK_EQUAL(4, tempo_every(&seen)); /* 3.2 */
-    seen = star(4, 750000, 1000, 0.1);  /* 0.48 in 1 */
-    CHECK_EQUAL(1, tempo_every(&seen));
+    CHECK_EQUAL(4, tempo_every(&seen, NULL)); /* 3.2 */
+    seen = star(4, 750000, 1000, 0.1);        /* 0.48 in 1 */
+    CHECK_EQUAL(1, tempo_every(&seen, NULL));
     seen = star(8, 10000000, 100, 0.5);
     seen.quick = 0;
-    CHECK_EQUAL(18, tempo_every(&seen)); /* 6.4 s in 8.5 s */
+    CHECK_EQUAL(18, tempo_every(&seen, NULL)); /* 6.4 s in 8.5 s */
 }
 
 /* Or rounds would wait for its one, and the others leave offers out. */
@@ -40,9 +40,9 @@ static void the_slowest_node_does_an_iteration_at_least(void)
     struct tempo_seen seen = star(4, 750000, 1000, 0.1);
 
     seen.spread = 4.2;
-    CHECK_EQUAL(4, tempo_every(&seen));
+    CHECK_EQUAL(4, tempo_every(&seen, NULL));
     seen.spread = 1.1;
-    CHECK_EQUAL(1, tempo_every(&seen));
+    CHECK_EQUAL(1, tempo_every(&seen, NULL));
 }
 
 static void d_covers_an_exchange(void)
@@ -69,28 +69,32 @@ static void d_is_at_most_half_of_k_or_the_quickest_exchange(void)
 static void a_training_thread_spends_one_percent(void)
 {
     struct tempo_seen seen = {.rate = 10, .exchanging = 0.02};
+    const char *bound;
 
-    CHECK_EQUAL(20, tempo_every(&seen)); /* 20 ms in 2 s */
+    CHECK_EQUAL(20, tempo_every(&seen, &bound)); /* 20 ms in 2 s */
+    CHECK_TEXT("trainers' work", bound);
     seen.rate = 1;
-    CHECK_EQUAL(2, tempo_every(&seen));
+    seen.quick = 3;
+    CHECK_EQUAL(6, tempo_every(&seen, &bound));
+    CHECK_TEXT("exchanges' time", bound);
 }
 
 static void no_more_than_20_exchanges_a_second(void)
 {
     struct tempo_seen seen = {.rate = 2000};
 
-    CHECK_EQUAL(100, tempo_every(&seen));
+    CHECK_EQUAL(100, tempo_every(&seen, NULL));
     seen.rate = 20;
-    CHECK_EQUAL(1, tempo_every(&seen));
+    CHECK_EQUAL(1, tempo_every(&seen, NULL));
     seen.rate = 0;
-    CHECK_EQUAL(1, tempo_every(&seen));
+    CHECK_EQUAL(1, tempo_every(&seen, NULL));
 }
 
 static void an_exchange_takes_half_of_k_at_most(void)
 {
     struct tempo_seen seen = {.rate = 10, .quick = 7};
 
-    CHECK_EQUAL(14, tempo_every(&seen));
+    CHECK_EQUAL(14, tempo_every(&seen, NULL));
 }
 
 /* On ever faster links. */
@@ -100,7 +104,7 @@ static void check_falls(double nodes, double params, double step)
 
     for (int i = 0; i < 22; i++) {
         struct tempo_seen seen = star(nodes, params, pow(1.7, i), step);
-        uint64_t k = tempo_every(&seen);
+        uint64_t k = tempo_every(&seen, NULL);
         uint64_t d = tempo_delay(&seen, k);
 
         CHECK(k >= 1 && k <= every && k <= TEMPO_MOST);
@@ -122,7 +126,7 @@ static void what_makes_no_sense_is_bounded(void)
 {
     struct tempo_seen seen = {.busy = 1e300, .rate = 1e300};
 
-    CHECK_EQUAL(TEMPO_MOST, tempo_every(&seen));
+    CHECK_EQUAL(TEMPO_MOST, tempo_every(&seen, NULL));
     seen = (struct tempo_seen){.quick = 1e300, .usual = 1e300};
     CHECK_EQUAL(TEMPO_MOST, tempo_delay(&seen, 1));
 }
