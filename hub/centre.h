@@ -16,8 +16,9 @@ struct centre_chunk {
     struct blob *theta, *slot[POLICY_SLOTS];
     uint64_t version;
     uint64_t changed; /* version at which nodes were last sent another value */
-    uint64_t updates_before;     /* updates merged, ever */
-    unsigned live;               /* nodes when it was last merged; 0: never */
+    uint64_t updates_before; /* updates merged, ever */
+    unsigned live;           /* nodes when it was last merged; 0: never */
+    double usual; /* nodes of late: `live`, or more while others left lately */
     struct blob *previous_theta; /* theta before the merge, while it is sent */
     struct blob *last_sent;      /* what nodes hold, once sent; NULL: theta */
     struct blob *change;         /* to it, encoded, while it is sent */

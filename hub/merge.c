@@ -7,6 +7,8 @@
 #include "hub/state.h"
 #include "hub/work.h"
 
+enum { MEMORY = 20 }; /* of the rounds 1/20 */
+
 /* The sums are taken in the order of the contributors, which is fixed when the
  * round closes, so the result does not depend on who delivers first. */
 
@@ -241,6 +243,17 @@ static double lost_share(const struct round *round,
                                       : 0;
 }
 
+/* Who is left for some last iterations would bring the noise of one node into
+ * a centre that is the mean of several: nodes that leave count on, ever less,
+ * for about a twentieth of the rounds so far. */
+static double usual_nodes(const struct centre_chunk *centre, unsigned live)
+{
+    double fade = MEMORY / ((double)centre->version + MEMORY);
+    double usual = centre->usual + fade * (live - centre->usual);
+
+    return usual > live ? usual : live;
+}
+
 static struct job *merge_job(struct hub *hub, struct round *round,
                              uint32_t chunk, const struct delivered *delivered)
 {
@@ -263,6 +276,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     memcpy(merge->means, delivered->means, means);
     merge->chunk = chunk;
     merge->live = round->live;
+    merge->usual = centre->usual = usual_nodes(centre, round->live);
     merge->updates_before = centre->updates_before;
     merge->divisor = delivered->divisor;
     merge->schema = hub->centre.schema;

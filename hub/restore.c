@@ -269,6 +269,7 @@ static void copy_centre(struct hub *hub, const struct hub_saved *saved,
         chunk->theta = copy_chunk(hub, saved->theta, i);
         chunk->version = chunk->changed = hub->centre.version;
         chunk->live = hub->centre.merged_live;
+        chunk->usual = chunk->live;
         for (unsigned slot = 0; slot < slots; slot++)
             if (saved->slot[slot])
                 chunk->slot[slot] = copy_chunk(hub, saved->slot[slot], i);

@@ -261,6 +261,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
                                                                             : 1,
                               .updates = job->inputs - MERGE_FROM,
                               .live = merge->live,
+                              .usual = merge->usual,
                               .updates_before = merge->updates_before,
                               .lost = merge->lost,
                               .numbers = &policy->numbers};

@@ -41,7 +41,8 @@ void check_kept(struct job *job);
 struct chunk_merge {
     struct job job;
     uint32_t chunk;
-    unsigned live;           /* nodes */
+    unsigned live;           /* nodes, */
+    double usual;            /* and of late */
     uint64_t updates_before; /* updates before */
     double divisor, lost;    /* what their sum is divided by; the share of the
                                 momentum that is lost */

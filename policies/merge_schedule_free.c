@@ -13,7 +13,10 @@
  * moves z by is averaged over the last twentieth of all rounds. beta = 0 is the
  * mean's step. A node that is alone moves z, x and theta by its own
  * step, epsilon <= 1: there is no mean whose noise would be less, and what it
- * learns stays as it is. Only z - x is kept, w below. Of a round that not all
+ * learns stays as it is. One that others have left lately is not alone yet: its
+ * step is short by how many there are of those that there were of late
+ * (`usual`), lest its last iterations bring the noise of one into the mean of
+ * all. Only z - x is kept, w below. Of a round that not all
  * nodes were in, or of one of the updates that come one by one, c is the part
  * that the updates are of the nodes. Source: Defazio et al. 2024, "The road
  * less scheduled", equations (1) to (3); the weights t^r are those of Shamir
@@ -31,13 +34,13 @@
 #include "core/floats.h"
 #include "policies/policy.h"
 
-#define LATER 19 /* r */
+#define LATER 19  /* r */
+#define ALONE 1.5 /* nodes of late */
 
-static double averaged(const struct merge_tile *tile)
+static double averaged(const struct merge_tile *tile, double nodes)
 {
-    double live = tile->live ? tile->live : 1;
-    double t = 1 + (double)tile->updates_before / live;
-    double c = (LATER + 1) / (t + LATER) * tile->updates / live;
+    double t = 1 + (double)tile->updates_before / nodes;
+    double c = (LATER + 1) / (t + LATER) * tile->updates / nodes;
 
     return c < 1 ? c : 1;
 }
@@ -46,10 +49,11 @@ static void step(const struct merge_tile *tile)
 {
     double lr = tile->numbers->outer_lr;
     double at_once = 1 - tile->numbers->outer_momentum;
-    double c = averaged(tile);
+    double live = fmax(tile->live, 1), nodes = fmax(tile->usual, live);
+    double c = averaged(tile, nodes);
     float *theta = tile->theta, *ahead = tile->slot[0];
-    bool alone = ahead && tile->live == 1;
-    double rate = tile->sign * (alone ? fmin(lr, 1) : lr);
+    bool alone = ahead && nodes < ALONE;
+    double rate = tile->sign * (alone ? fmin(lr, 1) : lr * live / nodes);
 
     if (!ahead || alone) {
         floats_move(tile->value, tile->count, rate, theta);

@@ -193,6 +193,7 @@ struct merge_tile {
     float *slot[POLICY_SLOTS]; /* state, zero at first; NULL: not kept */
     unsigned updates;          /* to this chunk */
     unsigned live;             /* nodes that took part when the round closed */
+    double usual;              /* that of late, at least `live`; 0: the same */
     uint64_t updates_before;   /* updates in this chunk before, ever */
     double lost;               /* share of the momentum that ends: that of nodes
                                   which were there before and are not now */

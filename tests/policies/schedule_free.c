@@ -188,6 +188,35 @@ static void of_a_part_of_the_nodes_it_averages_a_part(void)
     CHECK_NEAR(3 * (1 - 0.5 * (1 - 20. / 63)), (double)theta, 1e-6);
 }
 
+/* Its last iterations would bring the noise of one into the mean of four. */
+static void one_that_others_left_lately_moves_the_centre_by_a_part(void)
+{
+    const struct policy_numbers numbers = {.outer_lr = 1.25,
+                                           .outer_momentum = 0.5};
+    const double update = 8;
+    float theta = 0, ahead = 0;
+    struct merge_tile tile = {.value = &update,
+                              .sign = 1,
+                              .count = 1,
+                              .theta = &theta,
+                              .slot = {&ahead},
+                              .updates = 1,
+                              .live = 1,
+                              .usual = 4,
+                              .updates_before = 396,
+                              .numbers = &numbers};
+    double c = 20. / (100 + 19) / 4;
+
+    merge_schedule_free.step(&tile);
+    CHECK_NEAR(2.5 * (1 - c), (double)ahead, 1e-6);
+    CHECK_NEAR(2.5 * (1 + c) / 2, (double)theta, 1e-6);
+    tile.usual = 1.4; /* alone by now: all of it, and nothing else */
+    tile.updates_before++;
+    merge_schedule_free.step(&tile);
+    CHECK_NEAR(2.5 * (1 - c), (double)ahead, 1e-6);
+    CHECK_NEAR(8 + 2.5 * (1 + c) / 2, (double)theta, 1e-6);
+}
+
 /* Exactly, also what is ahead of it since there were others. */
 static void what_one_alone_learns_stays_as_it_is(void)
 {
@@ -233,6 +262,7 @@ void add_policies_schedule_free_tests(CU_pSuite suite)
     TEST(in_the_long_run_it_moves_by_the_whole_rate);
     TEST(without_momentum_it_is_the_mean);
     TEST(of_a_part_of_the_nodes_it_averages_a_part);
+    TEST(one_that_others_left_lately_moves_the_centre_by_a_part);
     TEST(what_one_alone_learns_stays_as_it_is);
     TEST(what_fades_is_nothing_and_what_overflows_is_left);
     TEST(nodes_go_the_less_of_the_way_the_later_results_are);
