@@ -199,16 +199,17 @@ static void tell(struct hub *hub, uint64_t every, uint64_t delay,
 {
     struct adapt *adapt = &hub->adapt;
     const char *bound;
+    bool set = every == tempo_every(seen, &bound);
 
-    (void)tempo_every(seen, &bound);
     effects_note(hub->out, NOTE_TEMPO, "",
                  "k %llu -> %llu, d %llu -> %llu: an exchange takes %.3g "
                  "iterations of %.3g ms, the quickest %.3g, keeps links busy "
-                 "for %.3g s and trainers for %.3g s; k is bound by %s",
+                 "for %.3g s and trainers for %.3g s%s%s",
                  (unsigned long long)adapt->every, (unsigned long long)every,
                  (unsigned long long)adapt->delay, (unsigned long long)delay,
                  seen->usual, seen->rate > 0 ? 1000 / seen->rate : 0,
-                 seen->quick, seen->busy, seen->exchanging, bound);
+                 seen->quick, seen->busy, seen->exchanging,
+                 set ? "; k is bound by " : "", set ? bound : "");
     adapt->every = every;
     adapt->delay = delay;
     if (every > adapt->longest)

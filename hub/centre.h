@@ -67,7 +67,8 @@ struct centre {
     uint32_t count; /* of chunks */
     struct centre_chunk *chunk;
     struct bitset ready;  /* chunks that a round may merge */
-    unsigned merged_live; /* nodes that made the last round, ever */
+    unsigned merged_live; /* nodes that made the last round, ever, */
+    double usual;         /* and of late (centre_chunk) */
 };
 
 /* centre.c */

@@ -7,7 +7,8 @@
 #include "hub/state.h"
 #include "hub/work.h"
 
-enum { MEMORY = 20 }; /* of the rounds 1/20 */
+#define FADE 0.1
+#define SHARED 1.01 /* nodes, at least, once there were several */
 
 /* The sums are taken in the order of the contributors, which is fixed when the
  * round closes, so the result does not depend on who delivers first. */
@@ -243,14 +244,17 @@ static double lost_share(const struct round *round,
                                       : 0;
 }
 
-/* Who is left for some last iterations would bring the noise of one node into
- * a centre that is the mean of several: nodes that leave count on, ever less,
- * for about a twentieth of the rounds so far. */
-static double usual_nodes(const struct centre_chunk *centre, unsigned live)
+/* Nodes that leave count on, a tenth less after each round: the one that is
+ * left for some last iterations would else bring the noise of one into a centre
+ * that is the mean of several. It is never again as if it had been alone. */
+static double usual_nodes(const struct centre_chunk *centre, unsigned live,
+                          unsigned updates)
 {
-    double fade = MEMORY / ((double)centre->version + MEMORY);
-    double usual = centre->usual + fade * (live - centre->usual);
+    double part = live > updates ? (double)updates / live : 1; /* of a round */
+    double usual = live + (1 - FADE * part) * (centre->usual - live);
 
+    if (centre->usual > 1 && usual < SHARED)
+        return SHARED;
     return usual > live ? usual : live;
 }
 
@@ -276,7 +280,8 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     memcpy(merge->means, delivered->means, means);
     merge->chunk = chunk;
     merge->live = round->live;
-    merge->usual = centre->usual = usual_nodes(centre, round->live);
+    merge->usual = centre->usual = hub->centre.usual =
+        usual_nodes(centre, round->live, delivered->count);
     merge->updates_before = centre->updates_before;
     merge->divisor = delivered->divisor;
     merge->schema = hub->centre.schema;

@@ -14,7 +14,7 @@ static void follow(struct trial *trial, const struct update *from)
     const struct candidate *candidate = &from->candidate;
     uint64_t before = trial->samples, done = from->offer.iteration;
 
-    if (!trial->rounds)
+    if (!trial->rounds || done < trial->since) /* or its process is another */
         trial->since = done > candidate->steps ? done - candidate->steps : 0;
     trial->samples += from->offer.samples;
     trial->rounds++;
@@ -50,8 +50,10 @@ static struct preempt_candidate preempt_candidate_of(const struct hub *hub,
         out.trajectory = out.score + trial->slope * log((double)trial->samples /
                                                         (double)least);
     if (hub->config.iterations > done && took)
-        out.remaining = (uint64_t)((double)trial->samples / (double)took *
-                                   (double)(hub->config.iterations - done));
+        out.remaining =
+            (uint64_t)fmin((double)trial->samples / (double)took *
+                               (double)(hub->config.iterations - done),
+                           0x1p63);
     return out;
 }
 

@@ -222,6 +222,9 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->memory.first = saved->first_score;
     hub->centre.merged_live =
         (unsigned)(saved->live < HUB_MAX_NODES ? saved->live : 0);
+    hub->centre.usual = hub->centre.merged_live;
+    if (saved->usual > hub->centre.usual && saved->usual <= HUB_MAX_NODES)
+        hub->centre.usual = saved->usual;
     hub->rounds.samples =
         saved->samples < MOST_SAMPLES ? saved->samples : MOST_SAMPLES;
     hub->run.left = saved->left;
@@ -269,7 +272,7 @@ static void copy_centre(struct hub *hub, const struct hub_saved *saved,
         chunk->theta = copy_chunk(hub, saved->theta, i);
         chunk->version = chunk->changed = hub->centre.version;
         chunk->live = hub->centre.merged_live;
-        chunk->usual = chunk->live;
+        chunk->usual = hub->centre.usual;
         for (unsigned slot = 0; slot < slots; slot++)
             if (saved->slot[slot])
                 chunk->slot[slot] = copy_chunk(hub, saved->slot[slot], i);
@@ -365,6 +368,8 @@ static void take_transfer(struct hub *hub, const struct manifest *manifest)
         chunk->theta = blob_ref(hub->centre.transfer.chunks[i]);
         chunk->version = chunk->since = hub->centre.version;
         chunk->changed = manifest_version(manifest, i);
+        chunk->live = hub->centre.merged_live;
+        chunk->usual = hub->centre.usual;
     }
 }
 

@@ -6,7 +6,8 @@
  *
  * One run, unless updates were lost on their way chunk by chunk. `chunk`
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
- * how many nodes made the last round, `time` how many nanoseconds the run has
+ * how many nodes made the last round, `usual` how many there were of late, as
+ * bits (hub/merge.c), `time` how many nanoseconds the run has
  * had a hub, `samples` how many it was trained on, `norms` what
  * hub/norm_history.h says; `first` is the first score of the run, as bits and
  * for people, if there was one. Where some tensors are statistics, run by run
@@ -320,10 +321,11 @@ struct blob *saved_write(struct hub *hub)
                                bits_of(hub->memory.first), hub->memory.first);
     at += print_turns(hub, text + at, size - at);
     at += (size_t)snprintf(text + at, size - at,
-                           "live %" PRIu64 "\ntime %" PRIu64
+                           "live %" PRIu64 "\nusual %" PRIu64 "\ntime %" PRIu64
                            "\nsamples %" PRIu64 "\nleft",
                            (uint64_t)hub->centre.merged_live,
-                           (uint64_t)hub_time(hub), hub->rounds.samples);
+                           bits_of(hub->centre.usual), (uint64_t)hub_time(hub),
+                           hub->rounds.samples);
     at += print_moved(&hub->run.left, text + at, size - at);
     if (hub->centre.schema->statistics.count)
         at += print_kinds(hub->centre.schema, text + at, size - at);
@@ -500,16 +502,24 @@ static bool read_head(struct saved *saved, const char **text)
     return true;
 }
 
-/* The state of an older release does not say. */
-static double read_first(const char **text)
+/* A number as bits; what the state of an older release does not say is
+ * `unknown`. */
+static double read_bits(const char **text, const char *key, double unknown)
 {
     uint64_t bits;
-    double score;
+    double number;
 
-    if (!saved_number(text, "first", &bits))
-        return NO_SCORE;
+    if (!saved_number(text, key, &bits))
+        return unknown;
     next_line(text);
-    memcpy(&score, &bits, sizeof score);
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static double read_first(const char **text)
+{
+    double score = read_bits(text, "first", NO_SCORE);
+
     return score_known(score) ? score : NO_SCORE;
 }
 
@@ -530,6 +540,7 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
     }
     if (saved_number(&text, "live", &saved->live))
         next_line(&text);
+    saved->usual = read_bits(&text, "usual", 0);
     if (saved_number(&text, "time", &saved->time))
         next_line(&text);
     if (saved_number(&text, "samples", &saved->samples))

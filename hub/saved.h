@@ -22,6 +22,7 @@ struct saved {
     const char *merge;     /* the merge rule's line, or NULL; in the text */
     const char *norms;     /* their line, or NULL; in the text */
     uint64_t live;         /* nodes of the last round; 0: not known */
+    double usual;          /* and of late; 0: not known */
     uint64_t time;         /* for which the run has had a hub, in ns */
     uint64_t samples;      /* that it was trained on */
     struct hub_moved left; /* by nodes that are not listed */

@@ -145,7 +145,7 @@ void identity_open(const char *name, const char *kind, struct identity *out)
     XXH128_hash_t hash;
     struct why why;
 
-    *out = (struct identity){.lock = -1};
+    *out = (struct identity){.lock = -1, .process = (int)getpid()};
     if (name && name[0]) {
         (void)snprintf(out->name, sizeof out->name, "%.*s", KEY_NAME_BYTES - 1,
                        name);
@@ -171,7 +171,8 @@ void identity_close(struct identity *identity)
 {
     if (identity->lock < 0)
         return;
-    (void)flock(identity->lock, LOCK_UN); /* children may hold it, too */
+    if (identity->process == (int)getpid()) /* or it would wait for children */
+        (void)flock(identity->lock, LOCK_UN);
     (void)close(identity->lock);
     identity->lock = -1;
 }

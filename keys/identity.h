@@ -14,7 +14,8 @@
 struct identity {
     char name[KEY_NAME_BYTES];
     uint64_t high, low;
-    int lock;         /* -1: none */
+    int lock; /* -1: none; of this process: a child only has it, too */
+    int process;
     struct why doubt; /* why it is another one each time; or "" */
 };
 

@@ -13,7 +13,7 @@
  * moves z by is averaged over the last twentieth of all rounds. beta = 0 is the
  * mean's step. A node that is alone moves z, x and theta by its own
  * step, epsilon <= 1: there is no mean whose noise would be less, and what it
- * learns stays as it is. One that others have left lately is not alone yet: its
+ * learns stays as it is. One that others have left is not alone: first its
  * step is short by how many there are of those that there were of late
  * (`usual`), lest its last iterations bring the noise of one into the mean of
  * all. Only z - x is kept, w below. Of a round that not all
@@ -34,8 +34,7 @@
 #include "core/floats.h"
 #include "policies/policy.h"
 
-#define LATER 19  /* r */
-#define ALONE 1.5 /* nodes of late */
+#define LATER 19 /* r */
 
 static double averaged(const struct merge_tile *tile, double nodes)
 {
@@ -49,10 +48,11 @@ static void step(const struct merge_tile *tile)
 {
     double lr = tile->numbers->outer_lr;
     double at_once = 1 - tile->numbers->outer_momentum;
-    double live = fmax(tile->live, 1), nodes = fmax(tile->usual, live);
-    double c = averaged(tile, nodes);
     float *theta = tile->theta, *ahead = tile->slot[0];
-    bool alone = ahead && nodes < ALONE;
+    double live = fmax(tile->live, 1);
+    double nodes = ahead ? fmax(tile->usual, live) : live;
+    double c = averaged(tile, nodes);
+    bool alone = ahead && nodes <= 1;
     double rate = tile->sign * (alone ? fmin(lr, 1) : lr * live / nodes);
 
     if (!ahead || alone) {

@@ -25,6 +25,7 @@ uint64_t tempo_every(const struct tempo_seen *seen, const char **bound)
         double steps;
         const char *by;
     } bounds[] = {
+        {0, "nothing that is known"},
         {seen->busy * seen->rate / BUSY, "links"},
         {seen->exchanging * seen->rate / EXCHANGING, "trainers' work"},
         {seen->rate / PER_SECOND, "20 exchanges a second"},

@@ -6,10 +6,13 @@
  * carries with room to spare:
  *
  *     k = the largest of  B v / 0.75     links are busy 3/4 of the time at most
- *                         E v / 0.01     a training thread works 1 % at most
- * for it v / 20         20 exchanges a second at most 2 Q            the
- * quickest tenth of exchanges takes half of k at most R              the
- * slowest node, which offers every k / R iterations, does one at least
+ *                         E v / 0.01     a training thread works for it 1 % of
+ *                                        the time at most
+ *                         v / 20         20 exchanges a second at most
+ *                         2 Q            the quickest tenth of exchanges takes
+ *                                        half of k at most
+ *                         R              the slowest node, which offers every
+ *                                        k / R iterations, does one at least
  *
  * rounded up, R to the nearest, with B `busy`, E `exchanging`, v `rate`, Q
  * `quick` and R `spread`. Nodes that

@@ -104,6 +104,21 @@ enum star_group_status star_group_stop(struct star_group *group)
     return call(group, &ask, NULL);
 }
 
+/* A function that fills the data. */
+struct preparing {
+    void (*prepare)(void *argument);
+    void *argument;
+};
+
+static void prepare_once(void *argument)
+{
+    struct preparing *preparing = argument;
+
+    if (preparing->prepare)
+        preparing->prepare(preparing->argument);
+    preparing->prepare = NULL;
+}
+
 // NOLINTBEGIN(readability-function-size): the arguments are Rabit's
 enum star_group_status
 star_group_allreduce(struct star_group *group, void *data, size_t count,
@@ -112,7 +127,8 @@ star_group_allreduce(struct star_group *group, void *data, size_t count,
 {
     struct msg_ask ask = {.collective = COLLECTIVE_ALLREDUCE};
     struct span span = {data, 0};
-    struct cargo cargo = {&span, 1, &span, 1, prepare, argument};
+    struct preparing preparing = {prepare, argument};
+    struct cargo cargo = {&span, 1, &span, 1, prepare_once, &preparing};
     enum star_group_status status;
 
     if ((unsigned)dtype >= SCALAR_COUNT || (unsigned)op >= REDUCTION_COUNT ||
@@ -123,8 +139,8 @@ star_group_allreduce(struct star_group *group, void *data, size_t count,
     ask.reduction = (uint32_t)op;
     ask.bytes = span.size;
     status = call(group, &ask, &cargo);
-    if (status == STAR_GROUP_NO_NEED && prepare)
-        prepare(argument); /* alone: the sum is one's own */
+    if (status == STAR_GROUP_NO_NEED)
+        prepare_once(&preparing); /* the sum is one's own */
     return status;
 }
 // NOLINTEND(readability-function-size)

@@ -133,10 +133,10 @@ static void print_by_itself_json(const struct tune *tune)
     if (!row->trial.done)
         return;
     text_init(&out, bytes, sizeof bytes);
-    text_add(&out,
-             "{\"tune\":\"by itself\",\"compute\":\"surrogate\","
-             "\"command\":\"starswitch-hub --nodes %u\"",
-             tune->star.nodes);
+    text_add(&out, "{\"tune\":\"by itself\",\"compute\":\"surrogate\","
+                   "\"command\":\"");
+    tune_command_by_itself(tune, &out);
+    text_add(&out, "\"");
     add_number(&out, "iterations_per_s", row->trial.rate);
     add_number(&out, "used", row->trial.used);
     add_number(&out, "every", row->trial.every);
@@ -311,12 +311,12 @@ static void add_by_itself(const struct tune *tune, struct text *out)
 
     if (!row->trial.done)
         return;
-    text_add(
-        out,
-        "\n auto     left to itself (starswitch-hub --nodes %u) it comes to "
-        "k = %.3g, d = %.3g:\n          %.2f times as fast, and goes on "
-        "choosing while the network changes\n",
-        tune->star.nodes, row->trial.every, row->trial.delay, row->speed_up);
+    text_add(out, "\n auto     left to itself (");
+    tune_command_by_itself(tune, out);
+    text_add(out,
+             ")\n          it comes to k = %.3g, d = %.3g: %.2f times as fast, "
+             "and goes on\n          choosing while the network changes\n",
+             row->trial.every, row->trial.delay, row->speed_up);
 }
 
 static int compare(const void *a, const void *b)
@@ -406,12 +406,12 @@ static void print_goal(const struct tune *tune)
  * interrupted in that. */
 static bool show(struct tune *tune, const struct options *options)
 {
-    bool whole = true;
+    bool whole = tune_by_itself(tune, (unsigned)options->workers, NULL);
 
     tune->goal = (struct tune_goal){NAN, NAN, NAN, ""};
     if (!options->json)
         print_words(tune);
-    if (has_play(tune)) {
+    if (whole && has_play(tune)) {
         (void)fputs("Now until the goal, which may take as long as one PC "
                     "needs: --time limits it.\n",
                     stderr);
@@ -438,8 +438,7 @@ int sim_tune(int count, char **words)
     status = tune_open(&options, &tune, &why);
     if (status != STATUS_OK)
         return run_fail(status, &why);
-    if (!tune_search(tune, (unsigned)options.workers, "plays") ||
-        !tune_by_itself(tune, (unsigned)options.workers, NULL))
+    if (!tune_search(tune, (unsigned)options.workers, "plays"))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
     else if (tune->tried && !tune->rows[tune->best].trial.done)
         status =

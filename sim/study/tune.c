@@ -216,6 +216,20 @@ void tune_command(const struct tune *tune, const struct plan_setting *setting,
     tune_words(tune, setting, out);
 }
 
+void tune_command_by_itself(const struct tune *tune, struct text *out)
+{
+    const struct options *options = &tune->options;
+    const struct plan_setting *setting = &tune->by_itself.setting;
+    double momentum = tune_momentum(tune, setting);
+
+    text_add(out, "starswitch-hub --nodes %u", tune->star.nodes);
+    if (options->given.dylu && !options->dylu)
+        text_add(out, " --no-dylu");
+    if (!isnan(momentum))
+        text_add(out, " --outer-momentum %.3g", momentum);
+    add_given(tune, setting, out);
+}
+
 /* ---- playing ---- */
 
 struct heat {

@@ -116,6 +116,8 @@ void tune_words(const struct tune *tune, const struct plan_setting *setting,
                 struct text *out);
 void tune_command(const struct tune *tune, const struct plan_setting *setting,
                   struct text *out);
+/* That with which `by_itself` was played. */
+void tune_command_by_itself(const struct tune *tune, struct text *out);
 
 /* What keeps a setting from being faster. */
 enum tune_bound {

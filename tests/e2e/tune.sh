@@ -19,7 +19,8 @@ command=$(sed -n 's/^  \(starswitch-hub .*\)/\1/p' "$here/words")
 grep -q "\"tune\":\"choice\".*\"command\":\"$command\"" "$here/one" ||
     failed "words and JSON choose differently"
 grep '^ [a-z~]' "$here/words"
-grep -q '^ auto  *left to itself .* it comes to k = ' "$here/words" ||
+grep -q '^ auto  *left to itself (starswitch-hub --nodes 3)' "$here/words" &&
+    grep -q 'it comes to k = ' "$here/words" ||
     failed "what auto comes to is not said"
 grep -q "times as fast as the fastest alone" "$here/words" &&
     grep -q "([0-9.]* to [0-9.]*, by how much your model" "$here/words" ||

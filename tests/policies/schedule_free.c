@@ -210,7 +210,7 @@ static void one_that_others_left_lately_moves_the_centre_by_a_part(void)
     merge_schedule_free.step(&tile);
     CHECK_NEAR(2.5 * (1 - c), (double)ahead, 1e-6);
     CHECK_NEAR(2.5 * (1 + c) / 2, (double)theta, 1e-6);
-    tile.usual = 1.4; /* alone by now: all of it, and nothing else */
+    tile.usual = 1; /* that was always alone: all of it, and nothing else */
     tile.updates_before++;
     merge_schedule_free.step(&tile);
     CHECK_NEAR(2.5 * (1 - c), (double)ahead, 1e-6);
