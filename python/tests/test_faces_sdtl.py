@@ -322,9 +322,12 @@ def test_sd_05_groups_are_each_one_vector_with_a_centre_of_its_own(hub: Any) -> 
 def easgd(hub: Any, starts: Sequence[float], c: float, beta: float) -> Any:
     running = hub(*("--every", 1, "--delay", 0, "--policy", "easgd", "--elastic", beta))
     centred(running, c)
-    return running, [
+    workers = [
         Worker(x, f"n{i}", dist_pulling_strength=beta) for i, x in enumerate(starts)
     ]
+    all_here = f" of {len(workers)} node"  # "0 of 2 nodes have offered"
+    until(lambda: all_here in running.status()["state"], what="both connections")
+    return running, workers
 
 
 def test_sd_06_golden_vectors_of_two_exchanges(hub: Any) -> None:
