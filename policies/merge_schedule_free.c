@@ -13,14 +13,15 @@
  * moves z by is averaged over the last twentieth of all rounds. beta = 0 is the
  * mean's step. A node that is alone moves z, x and theta by its own
  * step, epsilon <= 1: there is no mean whose noise would be less, and what it
- * learns stays as it is. One that others have left is not alone: first its
- * step is short by how many there are of those that there were of late
- * (`usual`), lest its last iterations bring the noise of one into the mean of
- * all. Only z - x is kept, w below. Of a round that not all
- * nodes were in, or of one of the updates that come one by one, c is the part
- * that the updates are of the nodes. Source: Defazio et al. 2024, "The road
- * less scheduled", equations (1) to (3); the weights t^r are those of Shamir
- * and Zhang 2013, "Stochastic gradient descent for non-smooth optimization".
+ * learns stays as it is. One that others have left is never alone again: it
+ * goes on averaging, and its step is shorter by how many there are of those
+ * that there were of late (`usual`), lest its last iterations bring the noise
+ * of one into the mean of all. Only z - x is kept, w below. Of a round that not
+ * all nodes were in, or of one of the updates that come one by one, c is the
+ * part that the updates are of the nodes. Source: Defazio et al. 2024, "The
+ * road less scheduled", equations (1) to (3); the weights t^r are those of
+ * Shamir and Zhang 2013, "Stochastic gradient descent for non-smooth
+ * optimization".
  *
  * Nodes go a part of the way from what they sent, y += a (theta - y_sent), and
  * keep the rest of their distance. With s the share of the way to its own

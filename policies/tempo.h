@@ -41,7 +41,7 @@ struct tempo_seen {
     double busy;       /* seconds that an exchange occupies the busiest link */
     double rate;       /* iterations a second of the nodes that set the pace */
     double spread;     /* iterations at that rate in one of the slowest node */
-    double exchanging; /* seconds of a training thread that one costs */
+    double exchanging; /* processor seconds of a trainer that one costs */
     double quick;      /* iterations that one takes: 10th percentile */
     double usual;      /* median */
 };
